@@ -1,0 +1,149 @@
+"""Text line recognition with the PP-OCRv6 small model that ships inside the rapidocr package.
+
+One pass gives two readings of a line: the characters with their probabilities (what the
+layout pipeline drafts with) and, for each character, what the network saw there (what
+docparse-mini reads with). The network is a CTC recogniser: a line of height 48 becomes one
+frame of 120 numbers for every 8 pixels, and a linear head scores 18,710 symbols a frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+HEIGHT = 48
+"""Pixels; lines are scaled to this height."""
+FRAME = 120
+"""Numbers a frame."""
+GLYPH = 2 * FRAME
+"""Numbers a glyph: its frame, and the mean of the two frames beside it."""
+MAX_WIDTH = 3200
+"""Pixels at height 48; longer lines are squeezed to it."""
+BATCH_PIXELS = 6400
+"""Total width of the lines that share one call."""
+
+
+@dataclass
+class Reading:
+    """A line as the recogniser read it.
+
+    ``probabilities`` holds one number in 0..1 a character of ``text``; ``glyphs`` is
+    float32 ``[len(text), GLYPH]``.
+    """
+
+    text: str
+    probabilities: list[float]
+    glyphs: NDArray[np.float32]
+
+    @property
+    def confidence(self) -> float:
+        return float(np.mean(self.probabilities)) if self.probabilities else 0.0
+
+
+class Recognizer:
+    """Reads line pictures. A line's result depends on that line alone, never on its batch:
+    only lines padded to the same width share a call."""
+
+    def __init__(self, threads: int = 0) -> None:
+        self._network, self._symbols = _compile(threads)
+
+    def read(self, lines: Sequence[NDArray[np.uint8]]) -> list[Reading]:
+        """Read line pictures, each ``[height, width, 3]`` in RGB, in any number and size."""
+        prepared = [_prepare(line) for line in lines]
+        order = sorted(range(len(lines)), key=lambda i: prepared[i].shape[-1])
+        readings: list[Reading | None] = [None] * len(lines)
+        start = 0
+        while start < len(order):
+            width = prepared[order[start]].shape[-1]
+            end = start + 1
+            while (
+                end < len(order)
+                and prepared[order[end]].shape[-1] == width
+                and (end + 1 - start) * width <= BATCH_PIXELS
+            ):
+                end += 1
+            rows = order[start:end]
+            frames, best, probability = self._network(np.stack([prepared[i] for i in rows])).values()
+            for row, i in enumerate(rows):
+                readings[i] = self._decode(frames[row], best[row, :, 0], probability[row, :, 0])
+            start = end
+        return [reading for reading in readings if reading is not None]
+
+    def _decode(
+        self,
+        frames: NDArray[np.float32],
+        best: NDArray[np.integer[Any]],
+        probability: NDArray[np.float32],
+    ) -> Reading:
+        """CTC: collapse runs of one symbol, drop blanks; a run is seen where it is surest."""
+        changes = np.flatnonzero(np.diff(best)) + 1
+        starts = np.concatenate([[0], changes])
+        ends = np.concatenate([changes, [len(best)]])
+        peaks = [
+            s + int(probability[s:e].argmax())
+            for s, e in zip(starts, ends, strict=True)
+            if best[s] != 0
+        ]
+        if not peaks:
+            return Reading("", [], np.zeros((0, GLYPH), np.float32))
+        at = np.asarray(peaks)
+        beside = (frames[np.maximum(at - 1, 0)] + frames[np.minimum(at + 1, len(frames) - 1)]) / 2
+        return Reading(
+            "".join(self._symbols[best[i]] for i in peaks),
+            probability[at].tolist(),
+            np.concatenate([frames[at], beside], axis=1).astype(np.float32),
+        )
+
+
+@cache
+def shared_recognizer() -> Recognizer:
+    """The recogniser of this process: drafter and docparse-mini use the same one."""
+    return Recognizer()
+
+
+def _prepare(line: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Scale to height 48, pad to a width of its class, map 0..255 to -1..1: ``[3, 48, width]``."""
+    import cv2
+
+    height, width = line.shape[:2]
+    scaled = min(MAX_WIDTH, max(16, round(width * HEIGHT / max(1, height))))
+    how = cv2.INTER_AREA if height > HEIGHT else cv2.INTER_CUBIC
+    resized = cv2.resize(line, (scaled, HEIGHT), interpolation=how)
+    step = 64 if scaled <= 960 else 160
+    padded = np.zeros((3, HEIGHT, -(-scaled // step) * step), np.float32)
+    # The network was trained on blue-green-red pictures.
+    padded[:, :, :scaled] = resized[:, :, ::-1].transpose(2, 0, 1) / 127.5 - 1.0
+    return padded
+
+
+def _compile(threads: int) -> tuple[Any, list[str]]:
+    """Cut the network so that it returns frames, best symbol and its probability.
+
+    The full score matrix (18,710 numbers a frame) never leaves the network.
+    """
+    import openvino as ov
+    import rapidocr
+    from openvino import opset13 as ops
+
+    core = ov.Core()
+    path = Path(rapidocr.__file__).parent / "models" / "PP-OCRv6_rec_small.onnx"
+    model = core.read_model(path)
+    softmax = model.output(0).get_node().input_value(0)
+    head = next(op for op in reversed(model.get_ordered_ops()) if op.get_type_name() == "MatMul")
+    top = ops.topk(softmax, np.int64(1), axis=-1, mode="max", sort="value", index_element_type="i32")
+    symbols = model.get_rt_info(["framework", "character"]).astype(str).split("\n")
+    cut = ov.Model([head.input_value(0), top.output(1), top.output(0)], model.get_parameters())
+    settings: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"}
+    if threads:
+        settings["INFERENCE_NUM_THREADS"] = threads
+    if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+        settings["INFERENCE_PRECISION_HINT"] = "bf16"
+    return core.compile_model(cut, "CPU", settings), ["", *symbols, " "]

@@ -1,0 +1,23 @@
+"""What can go wrong, in one sentence each. The command line maps these to exit codes."""
+
+from __future__ import annotations
+
+
+class DocparseError(Exception):
+    """Base of every error that docparse raises on purpose; ``str(error)`` is for the user."""
+
+
+class InputError(DocparseError):
+    """The input is missing, empty, of an unknown type or damaged beyond reading."""
+
+
+class PasswordError(InputError):
+    """The document is encrypted and no, or a wrong, password was given."""
+
+
+class PageError(DocparseError):
+    """One page could not be read; the rest of the document is unaffected."""
+
+
+class TargetError(DocparseError):
+    """A target could not be opened or could not read a page."""

@@ -1,0 +1,53 @@
+"""Where a sequence ends. Stops are found inside accepted blocks, atom by atom."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+
+class StopTokens:
+    """Ends with the first of ``tokens``, which is part of the output."""
+
+    reason = "stop"
+
+    def __init__(self, tokens: Collection[int]) -> None:
+        self.tokens = frozenset(tokens)
+
+    def ends(self, output: Sequence[int], length: int) -> bool:
+        return output[length - 1] in self.tokens
+
+
+class MaxLength:
+    """Ends after ``limit`` atoms."""
+
+    reason = "length"
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def ends(self, output: Sequence[Any], length: int) -> bool:
+        return length >= self.limit
+
+
+class Loop:
+    """Ends when the output has repeated the same ``unit`` of at most ``longest`` atoms
+    ``times`` times in a row: a language model that does so never comes back."""
+
+    reason = "loop"
+
+    def __init__(self, times: int = 8, longest: int = 64) -> None:
+        self.times = times
+        self.longest = longest
+
+    def ends(self, output: Sequence[Any], length: int) -> bool:
+        tail = output[max(0, length - self.times * self.longest) : length]
+        for unit in range(1, min(self.longest, len(tail) // self.times) + 1):
+            # Short units need more repeats: "....." or "0 0 0 0" happens in honest text.
+            span = max(self.times * unit, 48)
+            if len(tail) < span or tail[-1] != tail[-1 - unit]:
+                continue
+            end = tail[-span:]
+            if all(end[i] == end[i + unit] for i in range(span - unit)):
+                return True
+        return False
