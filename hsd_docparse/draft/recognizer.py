@@ -53,7 +53,7 @@ class Recognizer:
     only lines padded to the same width share a call."""
 
     def __init__(self, threads: int = 0) -> None:
-        self._network, self._symbols = _compile(threads)
+        self._network, self.symbols = _compile(threads)
 
     def read(self, lines: Sequence[NDArray[np.uint8]]) -> list[Reading]:
         """Read line pictures, each ``[height, width, 3]`` in RGB, in any number and size."""
@@ -71,7 +71,8 @@ class Recognizer:
             ):
                 end += 1
             rows = order[start:end]
-            frames, best, probability = self._network(np.stack([prepared[i] for i in rows])).values()
+            batch = np.stack([prepared[i] for i in rows])
+            frames, best, probability = self._network(batch).values()
             for row, i in enumerate(rows):
                 readings[i] = self._decode(frames[row], best[row, :, 0], probability[row, :, 0])
             start = end
@@ -97,7 +98,7 @@ class Recognizer:
         at = np.asarray(peaks)
         beside = (frames[np.maximum(at - 1, 0)] + frames[np.minimum(at + 1, len(frames) - 1)]) / 2
         return Reading(
-            "".join(self._symbols[best[i]] for i in peaks),
+            "".join(self.symbols[best[i]] for i in peaks),
             probability[at].tolist(),
             np.concatenate([frames[at], beside], axis=1).astype(np.float32),
         )
@@ -137,8 +138,11 @@ def _compile(threads: int) -> tuple[Any, list[str]]:
     path = Path(rapidocr.__file__).parent / "models" / "PP-OCRv6_rec_small.onnx"
     model = core.read_model(path)
     softmax = model.output(0).get_node().input_value(0)
-    head = next(op for op in reversed(model.get_ordered_ops()) if op.get_type_name() == "MatMul")
-    top = ops.topk(softmax, np.int64(1), axis=-1, mode="max", sort="value", index_element_type="i32")
+    operations = reversed(model.get_ordered_ops())
+    head = next(op for op in operations if op.get_type_name() == "MatMul")
+    top = ops.topk(
+        softmax, np.int64(1), axis=-1, mode="max", sort="value", index_element_type="i32"
+    )
     symbols = model.get_rt_info(["framework", "character"]).astype(str).split("\n")
     cut = ov.Model([head.input_value(0), top.output(1), top.output(0)], model.get_parameters())
     settings: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"}

@@ -1,0 +1,1 @@
+"""docparse-mini: its weights, and the scripts that made them (see README.md)."""
