@@ -1,0 +1,60 @@
+"""What the formats share: which regions are read together, and what they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from hsd_docparse.document import FURNITURE, Page, Region
+
+BULLET = re.compile(r"[-*+•◦▪■●○‣–·]\s+")
+NUMBER = re.compile(r"(\d{1,9}[.)])\s+")
+MATH_DELIMITERS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
+
+
+class Numbered(NamedTuple):
+    """A region and its index on the page, which names it in links and ids."""
+
+    index: int
+    region: Region
+
+
+def running_text(page: Page) -> Iterator[list[Numbered]]:
+    """Regions in reading order without headers, footers and page numbers; items of one list
+    come together, everything else alone."""
+    numbered = [
+        Numbered(index, region)
+        for index, region in enumerate(page.regions)
+        if region.kind not in FURNITURE
+    ]
+    for is_list, group in groupby(numbered, key=lambda n: n.region.kind == "list_item"):
+        if is_list:
+            yield list(group)
+        else:
+            yield from ([one] for one in group)
+
+
+def split_marker(text: str) -> tuple[str, str]:
+    """A list item's number with its delimiter (``"3."``, empty for a bullet) and its text."""
+    text = text.strip()
+    if match := NUMBER.match(text):
+        return match[1], text[match.end() :]
+    if match := BULLET.match(text):
+        return "", text[match.end() :]
+    return "", text
+
+
+def latex(text: str) -> str:
+    """A formula without its delimiters and without blank lines."""
+    text = text.strip()
+    for opening, closing in MATH_DELIMITERS:
+        if len(text) > len(opening + closing) and text.startswith(opening):
+            text = text.removeprefix(opening).removesuffix(closing)
+            break
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,453 @@
+"""docparse-mini: a vision-language model of a few million parameters.
+
+Its visual tokens are glyphs (see `hsd_docparse.draft.recognizer`), grouped into lines. Three
+attentions do the work:
+
+- glyphs of a line see each other, and lines of a page see each other (where they stand,
+  how large they are): what a line is;
+- a text token sees the glyphs of the line that it reads, with a rotary coordinate that
+  counts *characters* on both sides: reading is attention at a constant offset;
+- a text token sees the text before it.
+
+The output vocabulary is the tokenizer's plus one pointer for each line of the page.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import AutoConfig, AutoModelForImageTextToText
+from transformers.configuration_utils import PreTrainedConfig
+from transformers.modeling_outputs import CausalLMOutputWithPast
+from transformers.modeling_utils import PreTrainedModel
+
+BYTES = 4
+"""A glyph's best symbol is given as its UTF-8 bytes, so that no script needs a table of its own."""
+NO_BYTE = 256
+GEOMETRY = 8
+PAIR = 16
+WAVES = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+
+class DocparseMiniConfig(PreTrainedConfig):
+    model_type = "docparse_mini"
+
+    def __init__(
+        self,
+        vocab_size: int = 4096,
+        hidden_size: int = 256,
+        heads: int = 4,
+        glyph_size: int = 240,
+        glyph_layers: int = 1,
+        line_layers: int = 2,
+        decoder_layers: int = 4,
+        window: int = 256,
+        max_tokens: int = 4096,
+        **kwargs: Any,
+    ) -> None:
+        self.vocab_size = vocab_size
+        self.hidden_size = hidden_size
+        self.heads = heads
+        self.glyph_size = glyph_size
+        self.glyph_layers = glyph_layers
+        self.line_layers = line_layers
+        self.decoder_layers = decoder_layers
+        self.window = window
+        self.max_tokens = max_tokens
+        super().__init__(tie_word_embeddings=False, **kwargs)
+
+
+@dataclass
+class Lines:
+    """What the eye delivers for a batch of pages or regions; lines of all rows in one list.
+
+    ``glyphs`` float ``[lines, width, glyph_size]``, ``symbols`` long ``[lines, width, 4]``
+    (UTF-8 bytes of the best symbol), ``sure`` float ``[lines, width]``, ``lengths`` long
+    ``[lines]``, ``geometry`` float ``[lines, 8]`` (see `vision.geometry`), ``counts``: lines
+    of every row, in visual order.
+    """
+
+    glyphs: Tensor
+    symbols: Tensor
+    sure: Tensor
+    lengths: Tensor
+    geometry: Tensor
+    counts: list[int]
+
+
+@dataclass
+class Memory:
+    """Encoded lines. Index 0 is the null line, which is read before any pointer.
+
+    ``vectors`` ``[1 + lines, hidden]``; ``keys`` and ``values`` for each decoder layer
+    ``[1 + lines, heads, width, size]``; ``mask`` bool ``[1 + lines, width]``; ``rows`` long
+    ``[rows, most]`` holds the indices of each row's lines, 0 where it has no more;
+    ``geometry`` ``[1 + lines, 8]``; ``above`` and ``left`` ``[rows, most, most]``.
+    """
+
+    vectors: Tensor
+    keys: list[Tensor]
+    values: list[Tensor]
+    mask: Tensor
+    rows: Tensor
+    geometry: Tensor
+    above: Tensor
+    left: Tensor
+
+    def select(self, rows: list[int]) -> Memory:
+        """The memory of some of the rows."""
+        at = torch.tensor(rows, device=self.rows.device)
+        return Memory(
+            self.vectors, self.keys, self.values, self.mask, self.rows[at], self.geometry,
+            self.above[at], self.left[at],
+        )  # fmt: skip
+
+
+def rotary(x: Tensor, position: Tensor) -> Tensor:
+    """Rotate ``[..., length, size]`` by ``position`` ``[..., length]`` (Su et al. 2021)."""
+    half = x.shape[-1] // 2
+    steps = torch.arange(half, device=x.device, dtype=x.dtype)
+    angle = position[..., None].to(x.dtype) * torch.exp(-math.log(10000.0) * steps / half)
+    sin, cos = angle.sin(), angle.cos()
+    a, b = x[..., :half], x[..., half:]
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+class Attention(nn.Module):
+    """Multi-head attention with rotary positions; keys and values may come from elsewhere."""
+
+    def __init__(self, size: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(size, size)
+        self.key_value = nn.Linear(size, 2 * size)
+        self.out = nn.Linear(size, size)
+
+    def split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
+
+    def queries(self, x: Tensor, position: Tensor) -> Tensor:
+        return rotary(self.split(self.query(x)), position[..., None, :])
+
+    def keys_values(self, x: Tensor, position: Tensor) -> tuple[Tensor, Tensor]:
+        key, value = self.key_value(x).chunk(2, dim=-1)
+        return rotary(self.split(key), position[..., None, :]), self.split(value)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+        # Spelled out: on a CPU two matrix products beat the fused kernel, backward above all.
+        score = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+        share = score.masked_fill(~mask, torch.finfo(score.dtype).min).softmax(dim=-1)
+        return self.out((share @ value).transpose(-3, -2).flatten(-2))
+
+
+def feed_forward(size: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.LayerNorm(size), nn.Linear(size, 4 * size), nn.GELU(), nn.Linear(4 * size, size)
+    )
+
+
+def padded(packed: Tensor, mask: Tensor) -> Tensor:
+    """Rows of ``packed`` laid out where ``mask`` is true, zeros elsewhere."""
+    out = packed.new_zeros(*mask.shape, *packed.shape[1:])
+    out[mask] = packed
+    return out
+
+
+class EncoderLayer(nn.Module):
+    """Sequences see themselves. Works on packed sequences: padding costs attention only."""
+
+    def __init__(self, size: int, heads: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(size)
+        self.attention = Attention(size, heads)
+        self.forward_ = feed_forward(size)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """``x`` ``[real, size]`` packs sequences of which ``mask`` ``[sequences, length]``
+        says what is real."""
+        position = torch.arange(mask.shape[1], device=x.device)
+        normed = padded(self.norm(x), mask)
+        query = self.attention.queries(normed, position)
+        key, value = self.attention.keys_values(normed, position)
+        x = x + self.attention(query, key, value, mask[:, None, None, :])[mask]
+        return x + self.forward_(x)
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, size: int, heads: int, index: int) -> None:
+        super().__init__()
+        self.index = index
+        self.norm = nn.LayerNorm(size)
+        self.attention = Attention(size, heads)
+        self.look_norm = nn.LayerNorm(size)
+        self.look = Attention(size, heads)
+        self.forward_ = feed_forward(size)
+
+    def forward(
+        self,
+        x: Tensor,
+        position: Tensor,
+        mask: Tensor,
+        cache: Any,
+        looking: Looking,
+    ) -> Tensor:
+        normed = self.norm(x)
+        query = self.attention.queries(normed, position)
+        key, value = self.attention.keys_values(normed, position)
+        if cache is not None:
+            key, value = cache.update(key, value, self.index)
+        x = x + self.attention(query, key, value, mask)
+        x = x + looking.read(self.look, self.look_norm(x), self.index)
+        return x + self.forward_(x)
+
+
+class Looking:
+    """Text tokens grouped by the line that they read, so that each attends to its own line.
+
+    ``line`` long ``[rows, queries]`` indexes the memory, ``character`` counts what has been
+    written of that line.
+    """
+
+    def __init__(self, memory: Memory, line: Tensor, character: Tensor) -> None:
+        flat = line.flatten()
+        self.lines, group = flat.unique(return_inverse=True)
+        order = group.argsort(stable=True)
+        counts = torch.bincount(group)
+        starts = counts.cumsum(0) - counts
+        rank = torch.empty_like(order)
+        rank[order] = torch.arange(len(flat), device=flat.device) - starts[group[order]]
+        self.width = int(counts.max())
+        self.slot = group * self.width + rank
+        self.character = character
+        # Where no line is longer, no column is looked at: pages are padded to their longest.
+        longest = int(memory.mask[self.lines].sum(1).max())
+        self.keys = [key[self.lines, :, :longest] for key in memory.keys]
+        self.values = [value[self.lines, :, :longest] for value in memory.values]
+        self.mask = memory.mask[self.lines, None, None, :longest]
+
+    def read(self, attention: Attention, x: Tensor, layer: int) -> Tensor:
+        query = attention.queries(x, self.character)
+        rows, heads, length, size = query.shape
+        flat = query.transpose(1, 2).reshape(rows * length, heads, size)
+        grouped = flat.new_zeros(len(self.lines) * self.width, heads, size)
+        grouped[self.slot] = flat
+        grouped = grouped.view(len(self.lines), self.width, heads, size).transpose(1, 2)
+        mixed = attention(grouped, self.keys[layer], self.values[layer], self.mask)
+        return mixed.flatten(0, 1)[self.slot].view(rows, length, -1)
+
+
+class Pointer(nn.Module):
+    """Scores every line of the row as the next to be read.
+
+    What is being said (a bilinear form of the text state and the line) plus where the line
+    stands relative to the one being read and to those still unread.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.query = nn.Linear(size, size)
+        self.key = nn.Linear(size, size)
+        self.pair = nn.Sequential(nn.Linear(PAIR, 64), nn.GELU(), nn.Linear(64, 1))
+        self.gate = nn.Linear(size, 1)
+
+    def forward(self, x: Tensor, memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
+        keys = self.key(memory.vectors)[memory.rows]
+        score = self.query(x) @ keys.transpose(1, 2) / math.sqrt(x.shape[-1])
+        pair = self.pair(pair_features(memory, line, seen)).squeeze(-1)
+        score = score + pair + self.gate(x)
+        return score.masked_fill((memory.rows == 0)[:, None, :], -torch.inf)
+
+
+def pair_features(memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
+    """From the line being read to every candidate: float ``[rows, queries, most, PAIR]``."""
+    here = memory.geometry[line][:, :, None, :]
+    there = memory.geometry[memory.rows][:, None, :, :]
+    x0, y0, x1, y1, size, _, unit, _ = there.unbind(-1)
+    a0, b0, a1, b1, own, _, _, _ = here.unbind(-1)
+    unit = unit.clamp(min=1e-4)
+    most = memory.rows.shape[1]
+    ahead = memory.rows[:, None, :] - line[:, :, None]
+    unread = 1.0 - seen
+    above = (unread @ memory.above.transpose(1, 2)).clamp(max=3) / 3
+    left = (unread @ memory.left.transpose(1, 2)).clamp(max=3) / 3
+    shared = (torch.minimum(x1, a1) - torch.maximum(x0, a0)).clamp(min=-0.2)
+    started = (line > 0).to(x0.dtype)[:, :, None].expand(-1, -1, most)
+    features = torch.stack(
+        [
+            ((y0 - b1) / unit / 2).clamp(-3, 3),
+            ((y0 - b0) / unit / 10).clamp(-3, 3),
+            ((x0 - a0) / unit / 4).clamp(-3, 3),
+            ((x1 - a1) / unit / 4).clamp(-3, 3),
+            ((x0 - a1) / unit / 4).clamp(-3, 3),
+            (size - own).clamp(-2, 2),
+            shared,
+            (ahead == 1).to(x0.dtype),
+            (ahead.clamp(-5, 5) / 5).to(x0.dtype),
+            seen,
+            above,
+            left,
+            started,
+            x0.expand_as(seen),
+            y0.expand_as(seen),
+            size.expand_as(seen),
+        ],
+        dim=-1,
+    )
+    return features
+
+
+class DocparseMiniForConditionalGeneration(PreTrainedModel):
+    config: DocparseMiniConfig
+    config_class = DocparseMiniConfig
+    base_model_prefix = "model"
+    main_input_name = "input_ids"
+
+    def __init__(self, config: DocparseMiniConfig) -> None:
+        super().__init__(config)
+        size, heads = config.hidden_size, config.heads
+        self.glyph_in = nn.Linear(config.glyph_size + 1, size)
+        self.symbol_in = nn.ModuleList(nn.Embedding(NO_BYTE + 1, size) for _ in range(BYTES))
+        self.glyph_layers = nn.ModuleList(
+            EncoderLayer(size, heads) for _ in range(config.glyph_layers)
+        )
+        self.summary = nn.Linear(3 * size, size)
+        self.place = nn.Sequential(
+            nn.Linear(GEOMETRY + 8 * len(WAVES), size), nn.GELU(), nn.Linear(size, size)
+        )
+        self.line_layers = nn.ModuleList(
+            EncoderLayer(size, heads) for _ in range(config.line_layers)
+        )
+        self.line_norm = nn.LayerNorm(size)
+        self.glyph_norm = nn.LayerNorm(size)
+        self.nothing = nn.Parameter(torch.zeros(2, size))
+
+        self.embedding = nn.Embedding(config.vocab_size + 1, size)
+        self.pointed = nn.Linear(size, size)
+        self.current = nn.Linear(size, size)
+        self.progress = nn.Linear(3, size)
+        self.decoder_layers = nn.ModuleList(
+            DecoderLayer(size, heads, i) for i in range(config.decoder_layers)
+        )
+        self.norm = nn.LayerNorm(size)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.pointer = Pointer(size)
+        self.post_init()
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        if isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, std=0.02)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=0.02)
+        elif isinstance(module, nn.LayerNorm):
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+
+    def encode(self, lines: Lines) -> Memory:
+        """Read the lines: what does not depend on the text is computed once."""
+        count, width, _ = lines.glyphs.shape
+        at = torch.arange(width, device=lines.glyphs.device)
+        lengths = lines.lengths.clamp(min=1)
+        mask = at < lengths[:, None]
+        x = self.glyph_in(torch.cat([lines.glyphs, lines.sure[..., None]], dim=-1)[mask])
+        for i, embedding in enumerate(self.symbol_in):
+            x = x + embedding(lines.symbols[..., i][mask])
+        for layer in self.glyph_layers:
+            x = layer(x, mask)
+        whose = torch.arange(count, device=x.device).repeat_interleave(lengths)
+        mean = x.new_zeros(count, x.shape[1]).index_add(0, whose, x) / lengths[:, None]
+        ends = lengths.cumsum(0)
+        summary = self.summary(torch.cat([mean, x[ends - lengths], x[ends - 1]], dim=-1))
+        vectors = summary + self.place(_waves(lines.geometry))
+
+        most = max(lines.counts)
+        counts = torch.tensor(lines.counts, device=x.device)
+        real = torch.arange(most, device=x.device) < counts[:, None]
+        rows = padded(torch.arange(1, count + 1, device=x.device), real)
+        for layer in self.line_layers:
+            vectors = layer(vectors, real)
+        vectors = self.line_norm(vectors)
+        # The null line: one glyph that says nothing.
+        x = self.glyph_norm(x + vectors[whose])
+        x = torch.cat([self.nothing[1:].to(x.dtype), x])
+        vectors = torch.cat([self.nothing[:1].to(vectors.dtype), vectors])
+        mask = torch.cat([(at < 1)[None], mask])
+        rank = at.expand(mask.shape)[mask]
+        pairs = [layer.look.keys_values(x[:, None], rank[:, None]) for layer in self.decoder_layers]
+        keys = [padded(key[:, :, 0], mask).transpose(1, 2) for key, _ in pairs]
+        values = [padded(value[:, :, 0], mask).transpose(1, 2) for _, value in pairs]
+        geometry = torch.cat([lines.geometry.new_zeros(1, GEOMETRY), lines.geometry])
+        above, left = _before(geometry[rows], rows > 0)
+        return Memory(vectors, keys, values, mask, rows, geometry, above, left)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        memory: Memory,
+        line: Tensor,
+        character: Tensor,
+        seen: Tensor,
+        position_ids: Tensor,
+        attention_mask: Tensor,
+        past_key_values: Any = None,
+        labels: Tensor | None = None,
+        **_: Any,
+    ) -> CausalLMOutputWithPast:
+        """Logits over the vocabulary and the row's lines: ``[rows, queries, vocabulary + most]``.
+
+        ``line`` and ``character`` say where each token looks (`dialect.Gaze`; ``line`` counts
+        within the row, -1 for none), ``seen`` float ``[rows, queries, most]`` which lines
+        have been pointed at. ``attention_mask`` is bool ``[rows, 1, queries, slots]``.
+        """
+        vocabulary = self.config.vocab_size
+        at = memory.rows.gather(1, line.clamp(min=0)) * (line >= 0)
+        pointers = input_ids >= vocabulary
+        x = self.embedding(input_ids.clamp(max=vocabulary))
+        here = memory.vectors[at]
+        x = x + self.pointed(here) * pointers[..., None] + self.current(here)
+        total = (memory.rows > 0).sum(1).to(x.dtype)[:, None]
+        left = total - seen.sum(-1)
+        progress = [left / total.clamp(min=1), (left + 1).log() / 5, (left == 0).to(x.dtype)]
+        x = x + self.progress(torch.stack(progress, dim=-1))
+        looking = Looking(memory, at, character)
+        for layer in self.decoder_layers:
+            x = layer(x, position_ids, attention_mask, past_key_values, looking)
+        x = self.norm(x)
+        words = x @ self.embedding.weight[:vocabulary].T + self.bias
+        logits = torch.cat([words, self.pointer(x, memory, at, seen)], dim=-1)
+        loss = None
+        if labels is not None:
+            loss = functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+        return CausalLMOutputWithPast(loss=loss, logits=logits, past_key_values=past_key_values)
+
+
+def _waves(geometry: Tensor) -> Tensor:
+    angles = geometry[:, :4, None] * math.pi * torch.tensor(WAVES, device=geometry.device)
+    angles = angles.to(geometry.dtype).flatten(1)
+    return torch.cat([geometry, angles.sin(), angles.cos()], dim=-1)
+
+
+def _before(geometry: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    """``above[r, j, k]``: line k stands above line j and shares columns with it;
+    ``left[r, j, k]``: k stands left of j in the same visual line."""
+    x0, y0, x1, y1 = geometry[..., :4].unbind(-1)
+    middle = (y0 + y1) / 2
+    both = real[:, :, None] & real[:, None, :]
+    columns = torch.minimum(x1[:, :, None], x1[:, None, :]) > torch.maximum(
+        x0[:, :, None], x0[:, None, :]
+    )
+    above = (middle[:, None, :] < y0[:, :, None]) & columns & both
+    level = (middle[:, None, :] > y0[:, :, None]) & (middle[:, None, :] < y1[:, :, None])
+    left = level & (x1[:, None, :] <= x0[:, :, None] + 1e-4) & both
+    return above.to(geometry.dtype), left.to(geometry.dtype)
+
+
+AutoConfig.register("docparse_mini", DocparseMiniConfig)
+AutoModelForImageTextToText.register(DocparseMiniConfig, DocparseMiniForConditionalGeneration)

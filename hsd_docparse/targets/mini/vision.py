@@ -1,0 +1,90 @@
+"""What docparse-mini sees: the lines of a picture, each a row of glyphs and a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsd_docparse.document import Box
+from hsd_docparse.draft.recognizer import GLYPH, Reading
+
+if TYPE_CHECKING:
+    from hsd_docparse.targets.mini.modeling import Lines
+
+
+@dataclass
+class Sight:
+    """One page or region: its lines in visual order, as read, and where they stand.
+
+    ``geometry`` is float32 ``[lines, 8]``.
+    """
+
+    readings: list[Reading]
+    geometry: NDArray[np.float32]
+
+
+def visual_order(boxes: Sequence[Box]) -> list[int]:
+    """Top to bottom, then left to right: says nothing about columns, which are for the model
+    to find. Boxes whose middle lies within another's height share its row."""
+    order = sorted(range(len(boxes)), key=lambda i: (boxes[i].center[1], boxes[i].x0))
+    rows: list[list[int]] = []
+    for i in order:
+        if rows and boxes[i].center[1] < boxes[rows[-1][0]].y0 + 0.75 * boxes[rows[-1][0]].height:
+            rows[-1].append(i)
+        else:
+            rows.append([i])
+    return [i for row in rows for i in sorted(row, key=lambda i: boxes[i].x0)]
+
+
+def geometry(boxes: Sequence[Box], frame: Box) -> NDArray[np.float32]:
+    """Where lines stand in ``frame``: left, top, right, bottom as shares of its *width* and
+    height, log of the height to the median height, length in heights / 50, the median height
+    as a share of the frame's height (the unit of vertical distances), and the number of
+    lines / 100: float32 ``[lines, 8]``."""
+    corners = np.asarray(boxes, np.float32).reshape(-1, 4)
+    shape = np.array([frame.width, frame.height] * 2, np.float32).clip(1)
+    origin = np.array([frame.x0, frame.y0] * 2, np.float32)
+    heights = (corners[:, 3] - corners[:, 1]).clip(1e-3)
+    median = float(np.median(heights)) if len(heights) else 1.0
+    out = np.empty((len(corners), 8), np.float32)
+    out[:, :4] = (corners - origin) / shape
+    out[:, 4] = np.log(heights / median)
+    out[:, 5] = (corners[:, 2] - corners[:, 0]) / heights / 50
+    out[:, 6] = median / shape[1]
+    out[:, 7] = len(corners) / 100
+    return out
+
+
+def collate(sights: Sequence[Sight]) -> Lines:
+    """Pack sights for `DocparseMiniForConditionalGeneration.encode`; a sight without lines
+    gets one that holds nothing."""
+    import torch
+
+    from hsd_docparse.targets.mini.modeling import BYTES, NO_BYTE, Lines
+
+    blank = Reading("", [], np.zeros((0, GLYPH), np.float32))
+    readings = [reading for sight in sights for reading in (sight.readings or [blank])]
+    places = [s.geometry if len(s.geometry) else np.zeros((1, 8), np.float32) for s in sights]
+    width = max(1, *(len(reading.text) for reading in readings))
+    glyphs = np.zeros((len(readings), width, GLYPH), np.float32)
+    symbols = np.full((len(readings), width, BYTES), NO_BYTE, np.int64)
+    sure = np.zeros((len(readings), width), np.float32)
+    for row, reading in enumerate(readings):
+        n = len(reading.text)
+        glyphs[row, :n] = reading.glyphs
+        sure[row, :n] = reading.probabilities
+        for column, character in enumerate(reading.text):
+            coded = character.encode()[:BYTES]
+            symbols[row, column, : len(coded)] = list(coded)
+    return Lines(
+        torch.from_numpy(glyphs),
+        torch.from_numpy(symbols),
+        torch.from_numpy(sure),
+        torch.tensor([len(reading.text) for reading in readings]),
+        torch.from_numpy(np.concatenate(places)),
+        [len(place) for place in places],
+    )

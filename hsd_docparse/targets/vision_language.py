@@ -1,0 +1,201 @@
+"""Any vision-language model of transformers as a speculative target: tokens and pixels, no text.
+
+Three positions of a token are kept apart. Its *slot* is where the cache stores it. Its
+*content position* is the number of tokens before it. Its *rotary coordinates* are what the
+model rotates by; an image takes fewer (or other) coordinates than it has tokens, so a row
+carries the shift from one to the other and every forward pass is told all coordinates. The
+``rope_deltas`` that the model itself remembers are those of its last prefill, and are not read.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hsd_docparse.errors import TargetError
+from hsd_docparse.speculative import DraftTree, Scores
+from hsd_docparse.speculative.cache import SlotCache
+
+
+@dataclass(frozen=True)
+class VisionPrompt:
+    """One row to open.
+
+    ``ids`` has one placeholder token for each image token; ``pixels`` are the flattened
+    patches of its images, float ``[patches, values]``, and ``grid`` their size in patches,
+    int64 ``[images, 3]`` (time, height, width).
+    """
+
+    ids: list[int]
+    pixels: Tensor
+    grid: Tensor
+
+
+@dataclass(eq=False)
+class Group:
+    """Rows opened together: they share a cache, and every forward pass takes all of them."""
+
+    cache: SlotCache | None
+    rows: list[Row] = field(default_factory=list)
+    width: int = 0
+    """Slots that the last `VisionLanguageModel.score` added."""
+
+
+@dataclass(eq=False)
+class Row:
+    """One sequence. ``pending`` is its last token, which has no keys and values yet;
+    ``shift`` is rotary coordinate minus content position from there on."""
+
+    group: Group
+    pending: int
+    shift: int
+    open: bool = True
+
+
+class VisionLanguageModel:
+    """The `Target` protocol for a transformers model with rotary positions over image axes.
+
+    ``model`` is one of the ``...ForConditionalGeneration`` classes that compute rotary
+    coordinates with ``get_rope_index``. Raises `TargetError` for models whose cache cannot
+    take a draft back.
+    """
+
+    def __init__(self, model: Any) -> None:
+        text = model.config.get_text_config()
+        _refuse_what_cannot_rewind(model, text)
+        self.model = model.eval()
+        self.image_token: int = model.config.image_token_id
+        self.additive_mask = text._attn_implementation == "eager"
+        # transformers 5.24 renamed the argument.
+        known = inspect.signature(type(model).forward).parameters
+        self.cache_argument = "cache" if "cache" in known else "past_key_values"
+
+    @torch.no_grad()
+    def open(self, inputs: Sequence[VisionPrompt]) -> list[Row]:
+        """Prefill right-padded prompts in one forward pass; no image may end a prompt."""
+        device = self.model.device
+        lengths = [len(prompt.ids) - 1 for prompt in inputs]
+        width = max(lengths)
+        group = Group(SlotCache(len(inputs), device))
+        assert group.cache is not None
+        group.cache.prompt_mask(lengths)
+        ids = []
+        coordinates = []
+        for prompt in inputs:
+            rotary, shift = self._rotary(prompt)
+            # The last token is text, so repeating it pads with no placeholder.
+            padding = width - len(prompt.ids) + 1
+            ids.append(prompt.ids[:-1] + prompt.ids[-1:] * padding)
+            coordinates.append(torch.nn.functional.pad(rotary[:, 0, :-1], (0, padding)))
+            group.rows.append(Row(group, prompt.ids[-1], shift))
+        # No mask: right padding lies behind every real token, which looks back only.
+        self._forward(
+            group.cache,
+            input_ids=torch.tensor(ids, device=device),
+            position_ids=torch.stack(coordinates, dim=1).to(device),
+            pixel_values=torch.cat([prompt.pixels for prompt in inputs]).to(device),
+            image_grid_thw=torch.cat([prompt.grid for prompt in inputs]).to(device),
+            logits_to_keep=1,
+        )
+        return list(group.rows)
+
+    @torch.no_grad()
+    def score(self, states: Sequence[Row], trees: Sequence[DraftTree[int]]) -> list[Scores]:
+        """One forward pass a group of rows that were opened together."""
+        drafts = dict(zip(states, trees, strict=True))
+        scores: dict[Row, Scores] = {}
+        for group in dict.fromkeys(row.group for row in states):
+            scores |= self._score_group(group, drafts)
+        return [scores[row] for row in states]
+
+    def keep(self, state: Row, path: Sequence[int], pending: int) -> None:
+        assert state.group.cache is not None
+        state.group.cache.keep(state.group.rows.index(state), state.group.width, path)
+        state.pending = pending
+
+    def close(self, states: Sequence[Row]) -> None:
+        for row in states:
+            row.open = False
+            if not any(other.open for other in row.group.rows):
+                row.group.cache = None
+
+    def _score_group(self, group: Group, drafts: dict[Row, DraftTree[int]]) -> dict[Row, Scores]:
+        cache = group.cache
+        assert cache is not None
+        cache.settle([i for i, row in enumerate(group.rows) if row.open])
+        group.rows = [row for row in group.rows if row.open]
+        # An open row that nobody asks about rides along; what it adds is never kept.
+        trees = [drafts.get(row, DraftTree.empty()) for row in group.rows]
+        sees = cache.tree_mask(trees)
+        group.width = width = sees.shape[2]
+        ids = torch.zeros(len(trees), width, dtype=torch.long)
+        for i, (row, tree) in enumerate(zip(group.rows, trees, strict=True)):
+            ids[i, : 1 + len(tree)] = torch.tensor([row.pending, *tree.atoms])
+        shifts = torch.tensor([row.shift for row in group.rows], device=sees.device)
+        coordinates = cache.position[:, -width:] + shifts[:, None]
+        logits = self._forward(
+            cache,
+            input_ids=ids.to(sees.device),
+            position_ids=coordinates.expand(self._axes, -1, -1),
+            attention_mask=self._mask(sees),
+        )
+        # Processors and argmax work in at least float32, as generate() does.
+        precision = torch.promote_types(logits.dtype, torch.float32)
+        return {
+            row: Scores(logits[i, : 1 + len(tree)].to(precision))
+            for i, (row, tree) in enumerate(zip(group.rows, trees, strict=True))
+            if row in drafts
+        }
+
+    def _forward(self, cache: SlotCache, **inputs: Any) -> Tensor:
+        output = self.model(**inputs, **{self.cache_argument: cache}, use_cache=True)
+        logits: Tensor = output.logits
+        return logits
+
+    def _mask(self, sees: Tensor) -> Tensor:
+        if not self.additive_mask:
+            return sees
+        dtype = self.model.dtype
+        mask = torch.zeros(sees.shape, dtype=dtype, device=sees.device)
+        return mask.masked_fill_(~sees, torch.finfo(dtype).min)
+
+    def _rotary(self, prompt: VisionPrompt) -> tuple[Tensor, int]:
+        """Coordinates ``[axes, 1, tokens]`` of a prompt, and the shift behind it."""
+        ids = torch.tensor([prompt.ids])
+        coordinates, shift = self.model.model.get_rope_index(
+            ids,
+            mm_token_type_ids=(ids == self.image_token).int(),
+            image_grid_thw=prompt.grid,
+        )
+        return coordinates, int(shift)
+
+    @property
+    def _axes(self) -> int:
+        return len(self.model.config.get_text_config().rope_parameters["mrope_section"])
+
+
+def _refuse_what_cannot_rewind(model: Any, text: Any) -> None:
+    name = type(model).__name__
+    if text._attn_implementation not in ("eager", "sdpa"):
+        raise TargetError(
+            f"{name} was loaded with {text._attn_implementation} attention, which takes no tree "
+            "mask: load it with sdpa or eager."
+        )
+    layers = set(getattr(text, "layer_types", None) or ()) - {"full_attention"}
+    if layers or model._is_stateful:
+        kind = ", ".join(sorted(layers)) or "recurrent"
+        raise TargetError(
+            f"{name} has {kind} layers, whose cache cannot take rejected tokens back, so it "
+            "cannot verify drafts."
+        )
+    rope = text.rope_parameters
+    if rope["rope_type"] in ("dynamic", "longrope") and not rope.get("alpha"):
+        raise TargetError(
+            f"{name} uses {rope['rope_type']} rotary positions, which change with the length of "
+            "the sequence, so what is cached cannot be reused."
+        )

@@ -1,0 +1,313 @@
+"""Invented pages: rendered blocks placed in columns, with tables, lists and furniture around.
+
+A sample is what docparse-mini would be given for such a page (line boxes in visual order and
+their glyphs) and what it should write (see `hsd_docparse.targets.mini.dialect`).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsd_docparse.document import Box
+from hsd_docparse.draft.recognizer import Reading
+from hsd_docparse.targets.mini.dialect import (
+    CAP, CODE, EOS, FN, H1, H2, H3, LI, PAGE, REGION, TABLE, TD, TR, Dialect, DialectLine, P,
+)  # fmt: skip
+from hsd_docparse.targets.mini.vision import Sight, geometry, visual_order
+
+MARKS = {"h1": H1, "h2": H2, "h3": H3, "p": P, "li": LI, "cap": CAP, "code": CODE, "fn": FN}
+DROPPED_GLYPHS = 0.01
+SHAPES = [(595, 842), (595, 842), (612, 792), (612, 792), (842, 595), (720, 540), (320, 700)]
+
+
+@dataclass
+class Block:
+    kind: str
+    lines: list[dict[str, Any]]
+    glyphs: NDArray[np.float16]
+
+    @property
+    def width(self) -> float:
+        """Of the longest line, in ems."""
+        return max(0.5, *(line["width"] for line in self.lines))
+
+
+class Pool:
+    """Rendered blocks of some shards, by kind."""
+
+    def __init__(self, shards: list[Path]) -> None:
+        self.blocks: dict[str, list[Block]] = {}
+        for path in shards:
+            glyphs = np.load(path.with_suffix(".npy"), mmap_mode="r")
+            for block in json.loads(path.read_text("utf-8")):
+                lines = [line for line in block["lines"] if line["target"].strip()]
+                if lines:
+                    self.blocks.setdefault(block["kind"], []).append(
+                        Block(block["kind"], lines, glyphs)
+                    )
+
+    def draw(self, rng: random.Random, kind: str, widest: float = 1e9) -> Block:
+        for _ in range(8):
+            block = rng.choice(self.blocks[kind])
+            if block.width <= widest:
+                break
+        return block
+
+
+@dataclass
+class Placed:
+    """A line on the page: its box, whose line it is, and what the output says of it."""
+
+    line: dict[str, Any]
+    block: Block
+    box: Box
+    mark: int = 0
+    glued: bool = False
+
+
+@dataclass
+class Composer:
+    """Fills one page. ``script`` is the right output: placed lines in reading order, None for
+    an empty cell (with its mark)."""
+
+    pool: Pool
+    rng: random.Random
+    script: list[Placed | int] = field(default_factory=list)
+    furniture: list[Placed] = field(default_factory=list)
+
+    def page(self, most: int) -> None:
+        """Compose a page of at most about ``most`` lines."""
+        rng = self.rng
+        self.width, self.height = rng.choice(SHAPES)
+        self.em = rng.uniform(7.5, 13)
+        self.leading = rng.uniform(1.05, 1.7)
+        margin = self.width * rng.uniform(0.05, 0.15)
+        top, bottom = self.height * rng.uniform(0.04, 0.12), self.height * rng.uniform(0.88, 0.96)
+        columns = 1 if self.width < 400 else rng.choices([1, 2, 3], [0.5, 0.4, 0.1])[0]
+        self.left = most
+        if rng.random() < 0.45:
+            self.band(margin, top * 0.5)
+        if rng.random() < 0.5:
+            self.band(margin, bottom + (self.height - bottom) * 0.45)
+        y = top
+        inner = self.width - 2 * margin
+        if rng.random() < 0.5:
+            y = self.title(margin, y, inner)
+        while y < bottom - 3 * self.em and self.left > 0:
+            if columns == 1 or rng.random() < 0.15:
+                end = bottom if columns == 1 else min(bottom, y + self.em * rng.uniform(6, 20))
+                y = self.column(margin, y, inner, end)
+                if columns == 1:
+                    break
+            else:
+                end = min(bottom, y + (bottom - y) * rng.choice([1, 1, 1, 0.5]))
+                gutter = self.em * rng.uniform(1.0, 3.0)
+                each = (inner - gutter * (columns - 1)) / columns
+                ends = [
+                    self.column(margin + i * (each + gutter), y, each, end) for i in range(columns)
+                ]
+                y = max(ends) + self.em
+
+    def band(self, x: float, y: float) -> None:
+        """A running header or footer: seen, and not written."""
+        for _ in range(self.rng.choice([1, 1, 2])):
+            block = self.pool.draw(self.rng, "furniture", 30)
+            em = self.em * self.rng.uniform(0.7, 1.0)
+            at = self.rng.choice([x, self.width / 2 - block.width * em / 2, self.width - x - block.width * em])  # noqa: E501
+            box = self.box(at, y, block.lines[0], em)
+            if not any(box.overlap(other.box) for other in self.furniture):
+                self.furniture.append(Placed(block.lines[0], block, box))
+
+    def title(self, x: float, y: float, width: float) -> float:
+        y = self.block("h1", x, y, width, centred=self.rng.random() < 0.5)
+        if self.rng.random() < 0.4:
+            y = self.block("cell", x, y, width, centred=True)
+        return y + self.em
+
+    def column(self, x: float, y: float, width: float, end: float) -> float:
+        rng = self.rng
+        while y < end - self.em * 2 and self.left > 0:
+            kind = rng.choices(
+                ["p", "h2", "h3", "li", "table", "figure", "code", "fn", "cell", "pairs"],
+                [10, 1.6, 1.6, 1.5, 1.1, 0.7, 0.6, 0.4, 0.5, 0.6],
+            )[0]
+            if kind == "li":
+                for _ in range(rng.randint(1, 5)):
+                    y = self.block("li", x, y, width, end=end)
+            elif kind == "table":
+                y = self.table(x, y, width, end)
+            elif kind == "pairs":
+                y = self.pairs(x, y, width, end)
+            elif kind == "figure":
+                y = min(end, y + rng.uniform(4, 16) * self.em)
+                y = self.block("cap", x, y, width, end=end, centred=rng.random() < 0.5)
+            else:
+                y = self.block(kind, x, y, width, end=end)
+            y += self.em * rng.choice([0.1, 0.4, 0.7, 1.0])
+        return y
+
+    def block(
+        self, kind: str, x: float, y: float, width: float, end: float = 1e9, centred: bool = False
+    ) -> float:
+        """Place one block and return the y below it; a block that does not fit is cut."""
+        rng = self.rng
+        factor = {"h1": rng.uniform(1.4, 2.4), "h2": rng.uniform(1.15, 1.6), "h3": rng.uniform(1.0, 1.25), "fn": 0.8, "cap": 0.9, "code": 0.9}.get(kind, 1.0)  # noqa: E501
+        em = self.em * factor
+        block = self.pool.draw(rng, kind, width / em * 1.02)
+        em = min(em, width / block.width)
+        # Justified text fills its column, except for the last line.
+        fill = kind == "p" and rng.random() < 0.5
+        indent = em * rng.uniform(0.8, 2) if kind == "p" and rng.random() < 0.25 else 0.0
+        hang = em * rng.uniform(0.8, 1.6) if kind == "li" and rng.random() < 0.7 else 0.0
+        mark = MARKS.get(kind, P)
+        glued = False
+        full = block.width * em
+        for i, line in enumerate(block.lines):
+            if y + em > end or self.left <= 0:
+                break
+            shift = (indent if i == 0 else hang) if len(block.lines) > 1 else 0.0
+            at = x + min(shift, max(0.0, width - line["width"] * em))
+            if centred:
+                at = x + (width - line["width"] * em) / 2
+            box = self.box(at, y, line, em)
+            if fill and i + 1 < len(block.lines):
+                box = box._replace(x1=max(box.x0 + em, x + full))
+            self.script.append(Placed(line, block, box, mark, glued))
+            glued = line["glued"]
+            mark = 0
+            self.left -= 1
+            y += em * self.leading
+        return y
+
+    def pairs(self, x: float, y: float, width: float, end: float) -> float:
+        """Label on the left, value on the right, one visual line: receipts and forms."""
+        gap = self.rng.uniform(0.3, 0.9) * width
+        for _ in range(self.rng.randint(1, 6)):
+            if y + self.em > end or self.left <= 1:
+                break
+            label, value = (self.pool.draw(self.rng, "cell", width * 0.3 / self.em) for _ in "lv")
+            em = min(self.em, gap * 0.95 / label.width, (width - gap) / value.width + self.em * 0.2)
+            for block, at, mark in ((label, x, P), (value, x + gap, 0)):
+                box = self.box(at, y, block.lines[0], em)
+                self.script.append(Placed(block.lines[0], block, box, mark))
+                self.left -= 1
+            y += self.em * self.leading
+        return y
+
+    def table(self, x: float, y: float, width: float, end: float) -> float:
+        rng = self.rng
+        if rng.random() < 0.4:
+            y = self.block("cap", x, y, width, end=end)
+        columns = rng.randint(2, 7 if width > 350 else 4)
+        shares = [rng.uniform(0.6, 1.6) for _ in range(columns)]
+        shares[0] *= 1.3
+        edges = [x + width * sum(shares[:i]) / sum(shares) for i in range(columns + 1)]
+        right = [rng.random() < 0.4 for _ in range(columns)]
+        em = self.em * rng.uniform(0.75, 1.0)
+        rows = rng.randint(2, 9)
+        empty = rng.choice([0, 0, 0.1, 0.25])
+        for row in range(rows):
+            if y + em > end or self.left < columns:
+                break
+            bottom = y
+            for column in range(columns):
+                mark = TD if column else (TR if row else TABLE)
+                room = (edges[column + 1] - edges[column]) * 0.94
+                if rng.random() < empty and not (row == 0 and column == 0):
+                    self.script.append(mark)
+                    continue
+                block = self.pool.draw(rng, "cell", room / em)
+                size = min(em, room / block.width)
+                at_y = y
+                for i, line in enumerate(block.lines[:3]):
+                    slack = room - line["width"] * size
+                    box = self.box(edges[column] + (slack if right[column] else 0), at_y, line, size)  # noqa: E501
+                    self.script.append(Placed(line, block, box, 0 if i else mark))
+                    at_y += size * 1.15
+                    self.left -= 1
+                bottom = max(bottom, at_y)
+            y = bottom + em * (self.leading - 1 + rng.uniform(0.1, 0.4))
+        return y
+
+    def box(self, x: float, y: float, line: dict[str, Any], em: float) -> Box:
+        """The line's box with the sloppiness of real ones."""
+        jitter = self.rng.gauss
+        high = em * 1.15 * max(0.8, min(1.25, jitter(1, 0.04)))
+        wide = line["width"] * em
+        return Box(
+            x + jitter(0, 0.05) * em, y + jitter(0, 0.04) * em, x + wide + jitter(0, 0.08) * em, y + high
+        )  # fmt: skip
+
+
+@dataclass
+class Sample:
+    """What the model sees, and what it should write, prompt and end included."""
+
+    sight: Sight
+    tokens: list[int]
+
+
+def sample(pool: Pool, dialect: Dialect, rng: random.Random, lines: int) -> Sample:
+    """A page of up to ``lines`` lines, or (half the time) a region of one."""
+    composer = Composer(pool, rng)
+    while not any(isinstance(item, Placed) for item in composer.script):
+        composer.page(lines)
+    script = composer.script
+    prompt = PAGE
+    if rng.random() < 0.4:
+        prompt = REGION
+        script = _one_region(script, rng)
+        composer.furniture = []
+    shown = [item for item in script if isinstance(item, Placed)] + composer.furniture
+    boxes = [item.box for item in shown]
+    order = visual_order(boxes)
+    frame = Box(0, 0, composer.width, composer.height)
+    if prompt == REGION:
+        frame = boxes[0]
+        for box in boxes:
+            frame = frame.union(box)
+    place = {id(shown[i]): rank for rank, i in enumerate(order)}
+    readings = [_reading(shown[i], rng) for i in order]
+    sight = Sight(readings, geometry([boxes[i] for i in order], frame))
+    written = []
+    for index, item in enumerate(script):
+        if isinstance(item, int):
+            written.append(DialectLine(-1, item, []))
+            continue
+        text = item.line["target"]
+        following = script[index + 1] if index + 1 < len(script) else None
+        if isinstance(following, Placed) and following.glued and text.endswith("-"):
+            text = text[:-1]
+        line = DialectLine(place[id(item)], item.mark, dialect.encode(text), item.glued)
+        written.append(line)
+    return Sample(sight, [prompt, *dialect.write(written), EOS])
+
+
+def _one_region(script: list[Placed | int], rng: random.Random) -> list[Placed | int]:
+    starts = [
+        i
+        for i, item in enumerate(script)
+        if isinstance(item, Placed) and item.mark and item.mark not in (TR, TD)
+    ]
+    first = rng.randrange(len(starts))
+    last = min(len(starts), first + rng.choice([1, 1, 1, 2]))
+    end = starts[last] if last < len(starts) else len(script)
+    return script[starts[first] : end]
+
+
+def _reading(placed: Placed, rng: random.Random) -> Reading:
+    """The stored reading of a line, now and then with a glyph lost."""
+    line = placed.line
+    first, count = line["first"], line["glyphs"]
+    kept = [i for i in range(count) if rng.random() >= DROPPED_GLYPHS * (rng.random() < 0.3)]
+    glyphs = placed.block.glyphs[first : first + count][kept].astype(np.float32)
+    return Reading(
+        "".join(line["read"][i] for i in kept), [line["sure"][i] for i in kept], glyphs
+    )

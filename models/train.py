@@ -1,0 +1,217 @@
+"""Train docparse-mini on invented pages. Resumable: run it again and it goes on.
+
+    python -m models.train models/data models/runs/mini --steps 6000
+
+Shards that `models.render` writes meanwhile are picked up at the next checkpoint. The
+learning rate is constant after a warm-up and falls linearly over the last part of --steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hsd_docparse.targets.mini.dialect import EOS, SPECIAL, Dialect, Gaze
+from hsd_docparse.targets.mini.modeling import (
+    DocparseMiniConfig,
+    DocparseMiniForConditionalGeneration,
+)
+from hsd_docparse.targets.mini.vision import collate
+from models.layouts import Pool, Sample, sample
+
+TOKENS_A_BATCH = 3000
+LINES = [4, 8, 16, 30, 50, 90]
+LINE_WEIGHTS = [2, 3, 4, 3, 2, 1]
+NOISE = 0.05
+"""Share of input tokens replaced at random: the model learns to trust its eyes."""
+DRAWN = 128
+"""Samples drawn at a time, to be sorted by length."""
+DECAY = 0.4
+"""Share of the steps over which the learning rate falls to nothing."""
+
+
+def train_tokenizer(corpus: Path, output: Path, size: int) -> None:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=False),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        special_tokens=SPECIAL,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    with corpus.open(encoding="utf-8") as file:
+        texts = [block["text"] for line in file if not (block := json.loads(line))["held"]]
+    tokenizer.train_from_iterator(texts, trainer)
+    output.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(output / "tokenizer.json"))
+
+
+def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None) -> dict[str, Any]:
+    """Tensors for the model's forward; ``rng`` adds token noise to the input."""
+    sights = [s.sight for s in samples]
+    lines = collate(sights)
+    most, longest = max(lines.counts), max(len(s.tokens) for s in samples) - 1
+    shape = (len(samples), longest)
+    ids, labels = np.zeros(shape, np.int64), np.full(shape, -100, np.int64)
+    line, character = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
+    seen = np.zeros((*shape, most), np.float32)
+    for row, s in enumerate(samples):
+        gaze = Gaze()
+        for i, token in enumerate(s.tokens[:-1]):
+            gaze = dialect.advance(gaze, token)
+            line[row, i], character[row, i] = gaze.line, gaze.character
+            seen[row, i, list(gaze.seen)] = 1
+            noisy = rng is not None and len(SPECIAL) <= token < dialect.vocabulary
+            if rng is not None and noisy and rng.random() < NOISE:
+                token = rng.randrange(len(SPECIAL), dialect.vocabulary)
+            ids[row, i] = token
+            labels[row, i] = s.tokens[i + 1]
+    width = dialect.vocabulary + most
+    positions = torch.arange(longest)
+    causal = positions[:, None] - positions
+    mask = (causal >= 0) & (causal < 256)
+    assert labels.max() < width
+    return {
+        "lines": lines,
+        "input_ids": torch.from_numpy(ids),
+        "labels": torch.from_numpy(labels),
+        "line": torch.from_numpy(line),
+        "character": torch.from_numpy(character),
+        "seen": torch.from_numpy(seen),
+        "position_ids": positions.expand(shape),
+        "attention_mask": mask.expand(len(samples), 1, -1, -1),
+    }
+
+
+def draw_batches(pool: Pool, dialect: Dialect, rng: random.Random) -> list[list[Sample]]:
+    """Samples of similar length together, about `TOKENS_A_BATCH` tokens a batch."""
+    drawn = [sample(pool, dialect, rng, rng.choices(LINES, LINE_WEIGHTS)[0]) for _ in range(DRAWN)]
+    drawn = sorted((s for s in drawn if len(s.tokens) <= 1800), key=lambda s: len(s.tokens))
+    batches: list[list[Sample]] = [[]]
+    for new in drawn:
+        if len(new.tokens) * (len(batches[-1]) + 1) > TOKENS_A_BATCH and batches[-1]:
+            batches.append([])
+        batches[-1].append(new)
+    rng.shuffle(batches)
+    return batches
+
+
+def forward(model: DocparseMiniForConditionalGeneration, batch: dict[str, Any]) -> Tensor:
+    inputs = dict(batch)
+    memory = model.encode(inputs.pop("lines"))
+    return model(memory=memory, **inputs).loss
+
+
+@torch.no_grad()
+def teacher_forced(
+    model: DocparseMiniForConditionalGeneration, samples: list[Sample], dialect: Dialect
+) -> dict[str, float]:
+    """Share of right tokens, by what they are, when the right text precedes them."""
+    right: dict[str, int] = defaultdict(int)
+    total: dict[str, int] = defaultdict(int)
+    for s in samples:
+        batch = batch_of([s], dialect, None)
+        memory = model.encode(batch.pop("lines"))
+        best = model(memory=memory, **batch).logits.argmax(-1)
+        for got, want in zip(best[0].tolist(), batch["labels"][0].tolist(), strict=True):
+            kind = "pointer" if want >= dialect.vocabulary else "mark" if want < len(SPECIAL) else "text"  # noqa: E501
+            right[kind] += got == want
+            total[kind] += 1
+    return {kind: right[kind] / total[kind] for kind in sorted(total)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument("--vocabulary", type=int, default=4096)
+    parser.add_argument("--every", type=int, default=250)
+    parser.add_argument("--bf16", action="store_true", help="multiply in bfloat16")
+    arguments = parser.parse_args()
+    torch.set_flush_denormal(True)
+
+    run: Path = arguments.run
+    if not (run / "tokenizer.json").exists():
+        train_tokenizer(arguments.data / "corpus.jsonl", run, arguments.vocabulary)
+    dialect = Dialect.load(run)
+    torch.manual_seed(0)
+    model = DocparseMiniForConditionalGeneration(DocparseMiniConfig(dialect.vocabulary))
+    print(f"{sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters")
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=arguments.rate, betas=(0.9, 0.98), weight_decay=0.01
+    )
+    step = tokens = 0
+    checkpoint = run / "checkpoint.pt"
+    if checkpoint.exists():
+        saved = torch.load(checkpoint, weights_only=True)
+        model.load_state_dict(saved["model"])
+        optimizer.load_state_dict(saved["optimizer"])
+        step, tokens = saved["step"], saved["tokens"]
+    held_rng = random.Random(1)
+    held_pool = Pool(sorted((arguments.data / "held").glob("*.json")))
+    held = [sample(held_pool, dialect, held_rng, n) for n in LINES for _ in range(8)]
+
+    losses: list[float] = []
+    began = time.time()
+    pool: Pool | None = None
+    batches: list[list[Sample]] = []
+    while step < arguments.steps:
+        if pool is None or step % arguments.every == 0:
+            pool = Pool(sorted((arguments.data / "train").glob("*.json")))
+        rng = random.Random(f"batch {step}")
+        if not batches:
+            batches = draw_batches(pool, dialect, rng)
+        samples = batches.pop()
+        for group in optimizer.param_groups:
+            left = (arguments.steps - step) / (arguments.steps * DECAY)
+            group["lr"] = arguments.rate * min(1.0, (step + 1) / 300, left)
+        batch = batch_of(samples, dialect, rng)
+        with torch.autocast("cpu", torch.bfloat16, enabled=arguments.bf16):
+            loss = forward(model, batch)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        step += 1
+        tokens += sum(len(s.tokens) for s in samples)
+        losses.append(loss.item())
+        if step % 25 == 0:
+            rate = tokens / 1e6
+            print(f"step {step} loss {np.mean(losses[-25:]):.3f} {rate:.3f} M tokens, {time.time() - began:.0f} s", flush=True)  # noqa: E501
+        if step % arguments.every == 0 or step == arguments.steps:
+            model.eval()
+            scores = teacher_forced(model, held, dialect)
+            model.train()
+            print(step, {k: round(v, 4) for k, v in scores.items()}, flush=True)
+            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+            torch.save({**state, "step": step, "tokens": tokens}, checkpoint.with_suffix(".new"))
+            checkpoint.with_suffix(".new").replace(checkpoint)
+    model.eval()
+    # Half the size, and what a later run of any precision starts from.
+    half = {k: v.half() for k, v in model.state_dict().items()}
+    model.save_pretrained(run / "weights", state_dict=half)
+    dialect.tokenizer.save(str(run / "weights" / "tokenizer.json"))
+    assert EOS == dialect.tokenizer.token_to_id("<eos>")
+
+
+if __name__ == "__main__":
+    main()
