@@ -85,13 +85,18 @@ class Line:
     """One line of text as the page shows it.
 
     ``probabilities`` holds one number in 0..1 for each character of ``text`` where the
-    reader knows it (OCR); it is empty where it does not (text layer).
+    reader knows it (OCR); it is empty where it does not (text layer). ``size`` is the font
+    size in page units, 0 where unknown; ``bold`` and ``mono`` (fixed pitch) hold for most of
+    the line.
     """
 
     text: str
     box: Box
     probabilities: list[float] = field(default_factory=list)
     source: Source = "text_layer"
+    size: float = 0.0
+    bold: bool = False
+    mono: bool = False
 
 
 @dataclass

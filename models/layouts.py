@@ -18,7 +18,22 @@ from numpy.typing import NDArray
 from hsd_docparse.document import Box
 from hsd_docparse.draft.recognizer import Reading
 from hsd_docparse.targets.mini.dialect import (
-    CAP, CODE, EOS, FN, H1, H2, H3, LI, PAGE, REGION, TABLE, TD, TR, Dialect, DialectLine, P,
+    CAP,
+    CODE,
+    EOS,
+    FN,
+    H1,
+    H2,
+    H3,
+    LI,
+    PAGE,
+    REGION,
+    TABLE,
+    TD,
+    TR,
+    Dialect,
+    DialectLine,
+    P,
 )  # fmt: skip
 from hsd_docparse.targets.mini.vision import Sight, geometry, visual_order
 
@@ -120,7 +135,9 @@ class Composer:
         for _ in range(self.rng.choice([1, 1, 2])):
             block = self.pool.draw(self.rng, "furniture", 30)
             em = self.em * self.rng.uniform(0.7, 1.0)
-            at = self.rng.choice([x, self.width / 2 - block.width * em / 2, self.width - x - block.width * em])  # noqa: E501
+            at = self.rng.choice(
+                [x, self.width / 2 - block.width * em / 2, self.width - x - block.width * em]
+            )
             box = self.box(at, y, block.lines[0], em)
             if not any(box.overlap(other.box) for other in self.furniture):
                 self.furniture.append(Placed(block.lines[0], block, box))
@@ -158,7 +175,14 @@ class Composer:
     ) -> float:
         """Place one block and return the y below it; a block that does not fit is cut."""
         rng = self.rng
-        factor = {"h1": rng.uniform(1.4, 2.4), "h2": rng.uniform(1.15, 1.6), "h3": rng.uniform(1.0, 1.25), "fn": 0.8, "cap": 0.9, "code": 0.9}.get(kind, 1.0)  # noqa: E501
+        factor = {
+            "h1": rng.uniform(1.4, 2.4),
+            "h2": rng.uniform(1.15, 1.6),
+            "h3": rng.uniform(1.0, 1.25),
+            "fn": 0.8,
+            "cap": 0.9,
+            "code": 0.9,
+        }.get(kind, 1.0)
         em = self.em * factor
         block = self.pool.draw(rng, kind, width / em * 1.02)
         em = min(em, width / block.width)
@@ -228,7 +252,9 @@ class Composer:
                 at_y = y
                 for i, line in enumerate(block.lines[:3]):
                     slack = room - line["width"] * size
-                    box = self.box(edges[column] + (slack if right[column] else 0), at_y, line, size)  # noqa: E501
+                    box = self.box(
+                        edges[column] + (slack if right[column] else 0), at_y, line, size
+                    )
                     self.script.append(Placed(line, block, box, 0 if i else mark))
                     at_y += size * 1.15
                     self.left -= 1
@@ -308,6 +334,4 @@ def _reading(placed: Placed, rng: random.Random) -> Reading:
     first, count = line["first"], line["glyphs"]
     kept = [i for i in range(count) if rng.random() >= DROPPED_GLYPHS * (rng.random() < 0.3)]
     glyphs = placed.block.glyphs[first : first + count][kept].astype(np.float32)
-    return Reading(
-        "".join(line["read"][i] for i in kept), [line["sure"][i] for i in kept], glyphs
-    )
+    return Reading("".join(line["read"][i] for i in kept), [line["sure"][i] for i in kept], glyphs)

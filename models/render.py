@@ -61,7 +61,12 @@ def fonts(held: bool) -> list[str]:
     paths = [p for p in paths if p.endswith((".ttf", ".otf", ".ttc"))]
     paths = [p for p in paths if not NOT_TEXT.search(Path(p).name)]
     # Noto holds a font for every script, nearly all without Latin letters.
-    paths = [p for p in paths if "Noto" not in p or re.search(r"Noto(Sans|Serif|Mono|SansCJK|SerifCJK)(Mono|Display)?-", p)]  # noqa: E501
+    paths = [
+        p
+        for p in paths
+        if "Noto" not in p
+        or re.search(r"Noto(Sans|Serif|Mono|SansCJK|SerifCJK)(Mono|Display)?-", p)
+    ]
     return [p for p in paths if (hashlib.sha256(p.encode()).digest()[0] % HELD_FONTS == 0) == held]
 
 
@@ -126,9 +131,12 @@ class Style:
         ink = rng.randint(0, 40) if clean else rng.randint(0, 100)
         if rng.random() < 0.05:
             paper, ink = ink, paper
-        self.paper = tuple(max(0, min(255, paper + rng.randint(-8, 8) * (not clean))) for _ in "rgb")
+        self.paper = tuple(
+            max(0, min(255, paper + rng.randint(-8, 8) * (not clean))) for _ in "rgb"
+        )
         self.ink = tuple(
-            ink if rng.random() < 0.9 else max(0, min(255, ink + rng.randint(-60, 60))) for _ in "rgb"
+            ink if rng.random() < 0.9 else max(0, min(255, ink + rng.randint(-60, 60)))
+            for _ in "rgb"
         )
         self.shade = 0.0 if clean else rng.choice([0, rng.uniform(-40, 40)])
 
@@ -174,7 +182,21 @@ def lines_of(kind: str, text: str, rng: random.Random) -> list[tuple[str, bool]]
     if kind in ("cell", "furniture"):
         return [(text[:60].strip(), False)] if len(text) < 60 else wrap(text[:120], 24, rng, False)
     if kind == "li":
-        text = rng.choice(["• ", "- ", "– ", "* ", "◦ ", "▪ ", f"{rng.randint(1, 30)}. ", f"({rng.choice('abcde')}) "]) + text  # noqa: E501
+        text = (
+            rng.choice(
+                [
+                    "• ",
+                    "- ",
+                    "– ",
+                    "* ",
+                    "◦ ",
+                    "▪ ",
+                    f"{rng.randint(1, 30)}. ",
+                    f"({rng.choice('abcde')}) ",
+                ]
+            )
+            + text
+        )
     return wrap(text, width, rng, hyphenate=rng.random() < 0.4)[:14]
 
 
@@ -202,9 +224,7 @@ def shard(
             count = len(reading.text)
             sure = [round(p, 3) for p in reading.probabilities]
             width = style.font.getlength(text) / style.em
-            rendered.append(
-                RenderedLine(text, reading.text, sure, first, count, width, 1.0, glued)
-            )
+            rendered.append(RenderedLine(text, reading.text, sure, first, count, width, 1.0, glued))
             first += count
         stored.append({"kind": kind, "lines": [asdict(line) for line in rendered]})
     return stored, np.concatenate(glyphs)

@@ -29,8 +29,8 @@ from hsd_docparse.targets.mini.vision import collate
 from models.layouts import Pool, Sample, sample
 
 TOKENS_A_BATCH = 3000
-LINES = [4, 8, 16, 30, 50, 90]
-LINE_WEIGHTS = [2, 3, 4, 3, 2, 1]
+LINES = [4, 8, 12, 20, 32, 60]
+LINE_WEIGHTS = [3, 4, 4, 3, 1.5, 0.5]
 NOISE = 0.05
 """Share of input tokens replaced at random: the model learns to trust its eyes."""
 DRAWN = 128
@@ -131,7 +131,13 @@ def teacher_forced(
         memory = model.encode(batch.pop("lines"))
         best = model(memory=memory, **batch).logits.argmax(-1)
         for got, want in zip(best[0].tolist(), batch["labels"][0].tolist(), strict=True):
-            kind = "pointer" if want >= dialect.vocabulary else "mark" if want < len(SPECIAL) else "text"  # noqa: E501
+            kind = (
+                "pointer"
+                if want >= dialect.vocabulary
+                else "mark"
+                if want < len(SPECIAL)
+                else "text"
+            )
             right[kind] += got == want
             total[kind] += 1
     return {kind: right[kind] / total[kind] for kind in sorted(total)}
@@ -183,7 +189,7 @@ def main() -> None:
         samples = batches.pop()
         for group in optimizer.param_groups:
             left = (arguments.steps - step) / (arguments.steps * DECAY)
-            group["lr"] = arguments.rate * min(1.0, (step + 1) / 300, left)
+            group["lr"] = arguments.rate * min(1.0, (step + 1) / 100, left)
         batch = batch_of(samples, dialect, rng)
         with torch.autocast("cpu", torch.bfloat16, enabled=arguments.bf16):
             loss = forward(model, batch)
@@ -196,7 +202,10 @@ def main() -> None:
         losses.append(loss.item())
         if step % 25 == 0:
             rate = tokens / 1e6
-            print(f"step {step} loss {np.mean(losses[-25:]):.3f} {rate:.3f} M tokens, {time.time() - began:.0f} s", flush=True)  # noqa: E501
+            print(
+                f"step {step} loss {np.mean(losses[-25:]):.3f} {rate:.3f} M tokens, {time.time() - began:.0f} s",
+                flush=True,
+            )
         if step % arguments.every == 0 or step == arguments.steps:
             model.eval()
             scores = teacher_forced(model, held, dialect)
@@ -210,7 +219,7 @@ def main() -> None:
     half = {k: v.half() for k, v in model.state_dict().items()}
     model.save_pretrained(run / "weights", state_dict=half)
     dialect.tokenizer.save(str(run / "weights" / "tokenizer.json"))
-    assert EOS == dialect.tokenizer.token_to_id("<eos>")
+    assert dialect.tokenizer.token_to_id("<eos>") == EOS
 
 
 if __name__ == "__main__":

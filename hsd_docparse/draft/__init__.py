@@ -1,0 +1,7 @@
+"""The layout pipeline: a page becomes a draft of its regions in a fraction of a second."""
+
+from __future__ import annotations
+
+from hsd_docparse.draft.pipeline import draft_page
+
+__all__ = ["draft_page"]

@@ -15,9 +15,9 @@ MATH_DELIMITERS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 
 
 class Numbered(NamedTuple):
-    """A region and its index on the page, which names it in links and ids."""
+    """A region and its place among the page's regions, which names it in links and ids."""
 
-    index: int
+    place: int
     region: Region
 
 
@@ -25,8 +25,8 @@ def running_text(page: Page) -> Iterator[list[Numbered]]:
     """Regions in reading order without headers, footers and page numbers; items of one list
     come together, everything else alone."""
     numbered = [
-        Numbered(index, region)
-        for index, region in enumerate(page.regions)
+        Numbered(place, region)
+        for place, region in enumerate(page.regions)
         if region.kind not in FURNITURE
     ]
     for is_list, group in groupby(numbered, key=lambda n: n.region.kind == "list_item"):

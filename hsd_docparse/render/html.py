@@ -52,7 +52,7 @@ def _tag(name: str, identity: str, content: str, style: str = "") -> str:
 def _list(items: list[Numbered], identity: str) -> str:
     out: list[str] = []
     lists: list[str] = []
-    for index, item in items:
+    for place, item in items:
         depth = min(max(item.level, 1), len(lists) + 1)
         marker, text = split_marker(item.text)
         kind = "ol" if marker else "ul"
@@ -64,7 +64,7 @@ def _list(items: list[Numbered], identity: str) -> str:
         else:
             out.append("</li>")
         value = f' value="{int(marker[:-1])}"' if marker else ""
-        out.append(f'\n<li id="{identity}{index}"{value} dir="auto">{_lines(text)}')
+        out.append(f'\n<li id="{identity}{place}"{value} dir="auto">{_lines(text)}')
     out += [f"</li></{kind}>" for kind in reversed(lists)]
     return "".join(out)
 
@@ -101,8 +101,8 @@ def _blocks(page: Page, figures: FigureLinks) -> Iterator[str]:
     groups = list(running_text(page))
     captioned = False
     for position, group in enumerate(groups):
-        index, region = group[0]
-        identity = f"{prefix}{index}"
+        place, region = group[0]
+        identity = f"{prefix}{place}"
         if captioned:
             captioned = False
         elif region.kind == "list_item":
@@ -111,7 +111,7 @@ def _blocks(page: Page, figures: FigureLinks) -> Iterator[str]:
             following = groups[position + 1][0].region if position + 1 < len(groups) else None
             captioned = following is not None and following.kind == "caption"
             caption = _lines(following.text) if following and captioned else ""
-            yield _figure(region, identity, figures.get(index), caption)
+            yield _figure(region, identity, figures.get(place), caption)
         else:
             yield _block(region, identity)
 

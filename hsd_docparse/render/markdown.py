@@ -14,17 +14,18 @@ BLOCK_START = re.compile(
     r"#{1,6}(?=\s|$)"  # a heading
     r"|[-+*](?=\s|$)"  # a list item
     r"|>|\||~~~"  # a quotation, a table, a fence
-    r"|(?:-+|=+|\*{3,}|_{3,})\s*$"  # a rule, or an underline that makes a heading
-    r"|\[[^\]]+\]:"  # the definition of a link, which is not shown
+    r"|(?:-+|=+|(?:\*\s*){3,}|(?:_\s*){3,})$"  # a rule, or an underline that makes a heading
 )
 ORDERED_START = re.compile(r"(\d{1,9})([.)](?=\s|$))")
 TEX = re.compile(r"\$(?=[^$\n]*(?:\\[a-zA-Z]|[\^_]))[^$\n]+\$|\\\(.+?\\\)|\\\[.+?\\\]")
 """Formulas within a line, which have a markup of their own."""
 MARKUP = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|\n|\Z)"  # a backslash that would escape or break the line
-    r"|<(?=[a-zA-Z/!?])"  # a tag
+    r"|<(?=[a-zA-Z/!?]|[^\s<>]+@)"  # a tag or an address
     r"|&(?=#?\w+;)"  # an entity
-    r"|\[(?=[^\]\n]*\]\()"  # a link
+    r"|\[(?=[^\]]*\]\()"  # a link
+    r"|^\[(?=[^\]]+\]:)",  # the definition of a link, which is not shown
+    re.MULTILINE,
 )
 DELIMITERS = {"*": re.compile(r"\*+"), "_": re.compile(r"_+"), "~": re.compile(r"~+")}
 
@@ -124,11 +125,11 @@ BLOCKS: dict[str, Callable[[Region], str]] = {
 
 
 def _block(group: list[Numbered], figures: FigureLinks) -> str:
-    index, region = group[0]
+    place, region = group[0]
     if region.kind == "list_item":
         return _list(group)
     if region.kind == "figure":
-        return _figure(region, figures.get(index))
+        return _figure(region, figures.get(place))
     return BLOCKS.get(region.kind, lambda region: escape(region.text))(region)
 
 

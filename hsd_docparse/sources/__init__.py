@@ -6,13 +6,16 @@ objects lazily; a page holds nothing once the loop has moved on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from hsd_docparse.document import Line
+from hsd_docparse.errors import InputError
 
 if TYPE_CHECKING:
+    import pymupdf
     from PIL import Image
 
 
@@ -23,6 +26,15 @@ class SourcePage(Protocol):
     """1-based."""
     width: float
     height: float
+    warnings: list[str]
+    """What a reader should know about this page: repairs, parts left out. It grows as the
+    page is read."""
+
+    @property
+    def native_dpi(self) -> float | None:
+        """Resolution of the picture that makes up the page (a scan), for choosing ``dpi``; 72
+        for an image, whose units are its pixels; None for a page that is not a picture."""
+        ...
 
     def render(self, dpi: float) -> Image.Image:
         """RGB picture of the page at ``dpi`` (72 units an inch for PDFs; images are already
@@ -42,6 +54,9 @@ class TextLayer:
     lines: list[Line]
     problem: str | None = None
     """Why the text cannot be trusted (mojibake, invisible, misplaced), or None when sane."""
+    page: pymupdf.Page | None = None
+    """The open PDF page that the lines were read from: its rulings and pictures help to see
+    the layout."""
 
 
 class SourceDocument(Protocol):
@@ -64,3 +79,55 @@ class DamagedPage:
 
     number: int
     error: str
+
+
+_IMAGE_MAGIC = (
+    b"\x89PNG\r\n\x1a\n",
+    b"\xff\xd8\xff",
+    b"II*\0",
+    b"MM\0*",
+    b"II+\0",
+    b"MM\0+",
+    b"GIF8",
+    b"BM",
+    b"\0\0\0\x0cjP  ",
+)
+_OFFICE_MAGIC = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+
+
+def open_source(
+    path: str | Path, *, password: str | None = None, pages: str | Sequence[int] | None = None
+) -> SourceDocument:
+    """Open a PDF or an image; the type is told by content, never by the name.
+
+    ``pages`` selects 1-based pages, as numbers or as a text like ``"1-3,7"``; None is all of
+    them. Raises `InputError` when the file cannot be read or a page does not exist, and
+    `PasswordError` when it is encrypted and ``password`` does not open it.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            head = file.read(1024)
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist; check the name.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder; name a file.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    if not head:
+        raise InputError(f"{path} is empty.")
+    # The PDF header may follow up to a kilobyte of other bytes (PDF 1.7, appendix H).
+    if b"%PDF-" in head:
+        from hsd_docparse.sources.pdf import PdfDocument
+
+        return PdfDocument(path, password=password, pages=pages)
+    if head.startswith(_IMAGE_MAGIC) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP"):
+        from hsd_docparse.sources.image import ImageDocument
+
+        return ImageDocument(path, pages=pages)
+    if head.startswith(_OFFICE_MAGIC):
+        raise InputError(f"{path} is an office or archive file; save it as PDF first.")
+    raise InputError(
+        f"{path} is neither a PDF nor an image that docparse reads "
+        "(PNG, JPEG, TIFF, GIF, BMP, WebP, JPEG 2000)."
+    )

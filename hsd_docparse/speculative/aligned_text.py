@@ -50,14 +50,14 @@ class AlignedText:
             self.candidates = self.starts
             return self._branches(budget)
         matches, length = self._longest_matches(output)
-        known = min(MIN_WINDOW, len(output))
-        if len(matches) == 1 and (length >= known or len(self.places[output[-1]]) == 1):
+        if len(matches) == 1 and length >= MIN_WINDOW:
             self.candidates = matches
             return DraftTree.chain(self._after(matches[0], budget.chain))
-        if length < known:
-            behind = [] if self.cursor is None else [self.cursor + skip for skip in SKIPS]
-            near = self.cursor or 0
-            matches = behind + sorted(matches, key=lambda place: abs(place - near))
+        near = self.cursor or 0
+        matches.sort(key=lambda place: abs(place - near))
+        if length < MIN_WINDOW and self.cursor is not None:
+            # A wrong token may stand, even once only, anywhere else in the draft.
+            matches = [self.cursor + skip for skip in SKIPS] + matches
         self.candidates = matches
         return self._branches(budget)
 

@@ -99,7 +99,7 @@ def _advance(
     count = request.statistics
     count.calls += 1
     count.proposed += len(tree)
-    count.tested += verdict.tested
+    count.tested += min(verdict.tested, len(emitted))
     count.accepted += min(len(verdict.path), len(emitted))
     outcome = Outcome(tree, verdict, emitted, scores)
     request.drafter.observe(outcome)

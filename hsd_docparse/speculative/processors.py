@@ -22,16 +22,21 @@ class RepetitionPenalty:
     def __call__(self, logits: Any, sequence: Sequence[int], tree: DraftTree[int]) -> Any:
         if self.penalty == 1.0:
             return logits
+        # What all rows have seen is most of it, and one indexed write; paths add a little.
         seen = self.prompt.union(sequence)
         rows, atoms = [], []
-        for row in range(len(tree) + 1):
-            path = {tree.atoms[node] for node in tree.path(row - 1)}
-            for atom in seen | path:
-                rows.append(row)
+        for node in range(len(tree)):
+            for atom in {tree.atoms[i] for i in tree.path(node)} - seen:
+                rows.append(node + 1)
                 atoms.append(atom)
-        if not rows:
-            return logits
-        chosen = logits[rows, atoms]
-        positive = chosen > 0
-        logits[rows, atoms] = chosen / self.penalty * positive + chosen * self.penalty * ~positive
+        self._penalise(logits, slice(None), list(seen))
+        self._penalise(logits, rows, atoms)
         return logits
+
+    def _penalise(self, logits: Any, rows: Any, atoms: list[int]) -> None:
+        if atoms:
+            chosen = logits[rows, atoms]
+            negative = chosen < 0
+            chosen[negative] *= self.penalty
+            chosen[~negative] /= self.penalty
+            logits[rows, atoms] = chosen

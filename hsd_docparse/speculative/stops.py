@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from operator import eq
 from typing import Any
 
 
@@ -32,22 +33,26 @@ class MaxLength:
 
 class Loop:
     """Ends when the output has repeated the same ``unit`` of at most ``longest`` atoms
-    ``times`` times in a row: a language model that does so never comes back."""
+    ``times`` times in a row, and for ``least`` atoms more: a language model that does so
+    never comes back.
+
+    ``least`` is there for honest text, where short units repeat often: leaders of dots, empty
+    rows of a form, tables of zeros.
+    """
 
     reason = "loop"
 
-    def __init__(self, times: int = 8, longest: int = 64) -> None:
+    def __init__(self, times: int = 8, longest: int = 64, least: int = 128) -> None:
         self.times = times
         self.longest = longest
+        self.least = least
 
     def ends(self, output: Sequence[Any], length: int) -> bool:
-        tail = output[max(0, length - self.times * self.longest) : length]
-        for unit in range(1, min(self.longest, len(tail) // self.times) + 1):
-            # Short units need more repeats: "....." or "0 0 0 0" happens in honest text.
-            span = max(self.times * unit, 48)
-            if len(tail) < span or tail[-1] != tail[-1 - unit]:
+        tail = output[max(0, length - self.least - self.times * self.longest) : length]
+        for unit in range(1, min(self.longest, (len(tail) - self.least) // self.times) + 1):
+            if tail[-1] != tail[-1 - unit]:
                 continue
-            end = tail[-span:]
-            if all(end[i] == end[i + unit] for i in range(span - unit)):
+            end = tail[-self.least - self.times * unit :]
+            if all(map(eq, end, end[unit:])):
                 return True
         return False

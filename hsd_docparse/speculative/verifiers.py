@@ -28,5 +28,5 @@ class Greedy:
             node = tree.child(node, choice)
             if node is not None:
                 path.append(node)
-        tested = min(len(path) + 1, len(tree)) if len(tree) else 0
-        return Verdict(path, choice, tested)
+        tip = path[-1] if path else ROOT
+        return Verdict(path, choice, tested=len(path) + (tip in tree.parents))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hsd_docparse.document import Page, Region
-from hsd_docparse.speculative import Processor, Stop, Target
+from hsd_docparse.speculative import Budget, Processor, Stop, Target
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -20,9 +20,15 @@ class DocumentTarget(Target[Any, Any], Protocol):
     """
 
     name: str
+    budget: Budget
+    """How much it pays to propose in one call."""
 
     def page_inputs(self, image: Image.Image, page: Page) -> Any:
         """The whole page, with the prompt that asks for its Markdown."""
+        ...
+
+    def readable(self, page: Page) -> list[int]:
+        """Indices of the regions that stage 1 reads."""
         ...
 
     def region_inputs(self, image: Image.Image, page: Page, regions: Sequence[int]) -> list[Any]:

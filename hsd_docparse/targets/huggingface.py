@@ -11,6 +11,7 @@ import torch
 from hsd_docparse.document import Page, Region
 from hsd_docparse.errors import TargetError
 from hsd_docparse.speculative import (
+    Budget,
     Loop,
     MaxLength,
     Processor,
@@ -20,7 +21,7 @@ from hsd_docparse.speculative import (
 )
 from hsd_docparse.targets.family import REGION_MARGIN, Family
 from hsd_docparse.targets.hunyuan import HUNYUAN
-from hsd_docparse.targets.markdown_blocks import parse_markdown, place_blocks
+from hsd_docparse.targets.markdown_blocks import LEFT_OUT, parse_markdown, place_blocks
 from hsd_docparse.targets.qwen_vl import QWEN_VL
 from hsd_docparse.targets.vision_language import VisionLanguageModel, VisionPrompt
 
@@ -56,6 +57,8 @@ class HuggingFaceTarget(VisionLanguageModel):
     greedy decoding" something else than what is verified.
     """
 
+    budget = Budget()
+
     def __init__(
         self, name: str, model: Any, tokenizer: Any, image_processor: Any, family: Family
     ) -> None:
@@ -74,10 +77,17 @@ class HuggingFaceTarget(VisionLanguageModel):
                 )
         self.repetition_penalty: float = settings.repetition_penalty or 1.0
         ends = settings.eos_token_id
+        if ends is None:
+            ends = tokenizer.eos_token_id
         self.ends: list[int] = ends if isinstance(ends, list) else [ends]
 
     def page_inputs(self, image: Image.Image, page: Page) -> VisionPrompt:
         return self._prompt(image, self.family.page_prompt, page)
+
+    def readable(self, page: Page) -> list[int]:
+        """What the family writes at all; nothing where the page itself is the only region."""
+        regions = [i for i, region in enumerate(page.regions) if region.kind not in LEFT_OUT]
+        return regions if len(regions) > 1 else []
 
     def region_inputs(
         self, image: Image.Image, page: Page, regions: Sequence[int]
@@ -103,12 +113,16 @@ class HuggingFaceTarget(VisionLanguageModel):
 
     def page_drafts(self, page: Page, outputs: dict[int, list[int]]) -> list[list[int]]:
         """One text: the regions in the draft's order, so that a match runs on across the
-        blank line between two of them where the target keeps that order."""
-        texts = [
-            self._text(outputs[i]) if i in outputs else self.family.serialise(region)
-            for i, region in enumerate(page.regions)
-        ]
-        return [self._draft("\n\n".join(text.strip() for text in texts if text.strip()))]
+        break between two of them where the target keeps that order."""
+        text, before = "", None
+        for i, region in enumerate(page.regions):
+            said = self._text(outputs[i]) if i in outputs else self.family.serialise(region)
+            if not said.strip():
+                continue
+            in_list = before == region.kind == "list_item"
+            text += ("\n" if in_list else "\n\n" if text else "") + said.strip("\n")
+            before = region.kind
+        return [self._draft(text)]
 
     def stops(self, inputs: VisionPrompt) -> list[Stop[int]]:
         return [StopTokens(self.ends), Loop(), MaxLength(self.family.max_tokens)]
@@ -152,6 +166,11 @@ class HuggingFaceTarget(VisionLanguageModel):
             messages, tokenize=False, add_generation_prompt=True
         )
         ids = self.tokenizer(written, add_special_tokens=False).input_ids
+        if ids.count(self.image_token) != 1:
+            raise TargetError(
+                f"The chat template of {self.name} does not write the image token "
+                f"{self.image_token} once for a picture, so no prompt can be made."
+            )
         at = ids.index(self.image_token)
         count = self.family.image_tokens(height // merge, width // merge)
         ids[at : at + 1] = [self.image_token] * count
@@ -175,6 +194,7 @@ def open_huggingface(name: str) -> HuggingFaceTarget:
     if is_path and not folder.is_dir():
         raise TargetError(f"There is no model folder {name}.")
     where = str(folder) if folder.is_dir() else name
+    gpu = torch.cuda.is_available()
     try:
         config = AutoConfig.from_pretrained(where)
         family = FAMILIES.get(config.model_type)
@@ -183,8 +203,7 @@ def open_huggingface(name: str) -> HuggingFaceTarget:
                 f"{name} is a {config.model_type} model, which docparse cannot drive: it knows "
                 f"{', '.join(FAMILIES)}."
             )
-        gpu = torch.cuda.is_available()
-        model = AutoModelForImageTextToText.from_pretrained(
+        model: Any = AutoModelForImageTextToText.from_pretrained(
             where,
             config=config,
             dtype=torch.bfloat16 if gpu else torch.float32,
@@ -192,7 +211,9 @@ def open_huggingface(name: str) -> HuggingFaceTarget:
         )
         tokenizer = AutoTokenizer.from_pretrained(where)
         image_processor = AutoImageProcessor.from_pretrained(where, backend="pil")
-    except (OSError, ValueError) as error:
+    except TargetError:
+        raise
+    except Exception as error:  # a damaged folder fails in as many ways as it has files
         reason = str(error).strip().split("\n")[0]
         raise TargetError(f"The model {name} could not be opened: {reason}") from error
     if not tokenizer.chat_template:

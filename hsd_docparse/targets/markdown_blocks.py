@@ -100,9 +100,12 @@ def place_blocks(page: Page, blocks: Sequence[Block]) -> list[Region]:
     placed: list[tuple[int, Region]] = []
     for block in blocks:
         found = _matches(_comparable(block.text), texts, free)
+        region = _region(page, block, found)
+        if not free.issuperset(found):
+            region.lines = []  # another part of the same region has them
         free -= set(found)
         anchor = found[-1] if found else placed[-1][0] if placed else -1
-        placed.append((anchor, _region(page, block, found)))
+        placed.append((anchor, region))
     for i, region in enumerate(page.regions):
         if region.kind in LEFT_OUT:
             before = [n for n, (draft, _) in enumerate(placed) if draft < i]

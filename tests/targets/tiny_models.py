@@ -29,7 +29,8 @@ NAMES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "hunyuan_vl")
 
 
 def build(name: str, attention: str = "sdpa", vocabulary: int = VOCABULARY, **ids: int) -> Any:
-    """Two text layers of hidden size 32, a vision tower of two (three) layers of 16."""
+    """Two text layers of hidden size 32, a vision tower of two layers of size 16. ``ids`` are
+    the marks, where they differ from those above, and ``words`` the number of other tokens."""
     torch.manual_seed(0)
     text: dict[str, Any] = {
         "vocab_size": vocabulary,
@@ -88,9 +89,9 @@ def build(name: str, attention: str = "sdpa", vocabulary: int = VOCABULARY, **id
         # the text; at the usual scale a random model repeats one token whatever it sees.
         for weight in built.parameters():
             if weight.ndim > 1:
-                weight.normal_(std=0.8 * weight[0].numel() ** -0.5 if weight.ndim > 2 else 0.5)
+                weight.normal_(std=0.8 * weight[0].numel() ** -0.5 if weight.ndim > 2 else 0.35)
         # Marks are not words: a text that holds one would be read as having another picture.
-        built.lm_head.weight[WORDS:] = 0
+        built.lm_head.weight[ids.get("words", WORDS) :] = 0
     return built.to(torch.get_default_dtype())
 
 
@@ -98,7 +99,7 @@ def prompt(name: str, height: int, width: int, seed: int, words: int) -> VisionP
     """A picture of ``height x width`` patches and ``words`` words around it."""
     generator = torch.Generator().manual_seed(seed)
     family = HUNYUAN if name == "hunyuan_vl" else QWEN_VL
-    values = 3 * PATCH**2 * (1 if name == "hunyuan_vl" else 0.5)
+    values = 3 * PATCH**2 * (1 if name == "hunyuan_vl" else 2)
     count = family.image_tokens(height // 2, width // 2)
     text = torch.randint(0, WORDS, (words,), generator=generator).tolist()
     ids = [text[0], START, *[IMAGE] * count, END, *text[1:]]

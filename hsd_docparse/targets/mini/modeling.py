@@ -396,7 +396,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         seen: Tensor,
         position_ids: Tensor,
         attention_mask: Tensor,
-        past_key_values: Any = None,
+        cache: Any = None,
         labels: Tensor | None = None,
         **_: Any,
     ) -> CausalLMOutputWithPast:
@@ -418,14 +418,14 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         x = x + self.progress(torch.stack(progress, dim=-1))
         looking = Looking(memory, at, character)
         for layer in self.decoder_layers:
-            x = layer(x, position_ids, attention_mask, past_key_values, looking)
+            x = layer(x, position_ids, attention_mask, cache, looking)
         x = self.norm(x)
         words = x @ self.embedding.weight[:vocabulary].T + self.bias
         logits = torch.cat([words, self.pointer(x, memory, at, seen)], dim=-1)
         loss = None
         if labels is not None:
             loss = functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
-        return CausalLMOutputWithPast(loss=loss, logits=logits, past_key_values=past_key_values)
+        return CausalLMOutputWithPast(loss=loss, logits=logits)
 
 
 def _waves(geometry: Tensor) -> Tensor:

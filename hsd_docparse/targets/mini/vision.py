@@ -13,6 +13,8 @@ from hsd_docparse.document import Box
 from hsd_docparse.draft.recognizer import GLYPH, Reading
 
 if TYPE_CHECKING:
+    import torch
+
     from hsd_docparse.targets.mini.modeling import Lines
 
 
@@ -59,13 +61,14 @@ def geometry(boxes: Sequence[Box], frame: Box) -> NDArray[np.float32]:
     return out
 
 
-def collate(sights: Sequence[Sight]) -> Lines:
+def collate(sights: Sequence[Sight], dtype: torch.dtype | None = None) -> Lines:
     """Pack sights for `DocparseMiniForConditionalGeneration.encode`; a sight without lines
     gets one that holds nothing."""
     import torch
 
     from hsd_docparse.targets.mini.modeling import BYTES, NO_BYTE, Lines
 
+    dtype = dtype or torch.float32
     blank = Reading("", [], np.zeros((0, GLYPH), np.float32))
     readings = [reading for sight in sights for reading in (sight.readings or [blank])]
     places = [s.geometry if len(s.geometry) else np.zeros((1, 8), np.float32) for s in sights]
@@ -81,10 +84,10 @@ def collate(sights: Sequence[Sight]) -> Lines:
             coded = character.encode()[:BYTES]
             symbols[row, column, : len(coded)] = list(coded)
     return Lines(
-        torch.from_numpy(glyphs),
+        torch.from_numpy(glyphs).to(dtype),
         torch.from_numpy(symbols),
-        torch.from_numpy(sure),
+        torch.from_numpy(sure).to(dtype),
         torch.tensor([len(reading.text) for reading in readings]),
-        torch.from_numpy(np.concatenate(places)),
+        torch.from_numpy(np.concatenate(places)).to(dtype),
         [len(place) for place in places],
     )

@@ -1,0 +1,69 @@
+"""Text line detection with the PP-OCRv6 small model that ships inside the rapidocr package.
+
+The network gives every pixel a probability of lying in the core of a text line; lines are
+the connected components of that map, grown back to full size (differentiable
+binarisation, Liao et al. 2020).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LONG_SIDE = 1280
+"""Pixels; larger pictures are scaled down to it for detection only."""
+SHORT_SIDE = 320
+"""Pixels; smaller pictures are scaled up to it: glyphs of a few pixels are not found."""
+MULTIPLE = 32
+"""The network halves its input five times."""
+
+
+class Detector:
+    """Finds lines of text in pictures."""
+
+    def __init__(self) -> None:
+        from rapidocr.ch_ppocr_det.utils import DBPostProcess
+
+        self._network = _compile()
+        self._boxes = DBPostProcess(
+            thresh=0.3, box_thresh=0.5, max_candidates=3000, unclip_ratio=1.6, use_dilation=True
+        )
+
+    def find(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Lines of ``image`` ``[height, width, 3]`` (RGB) as quadrilaterals ``[n, 4, 2]``: x and
+        y in pixels of the corners from the top left, clockwise. In no particular order."""
+        import cv2
+
+        height, width = image.shape[:2]
+        scale = min(LONG_SIDE / max(height, width), max(1.0, SHORT_SIDE / min(height, width)))
+        size = [max(1, round(side * scale / MULTIPLE)) * MULTIPLE for side in (width, height)]
+        resized = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else 1)
+        # The network was trained on blue-green-red pictures in -1..1.
+        batch = (resized[:, :, ::-1].astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
+        probability = self._network(batch)[0]
+        quads, _ = self._boxes(probability, (height, width))
+        return np.asarray(quads, np.float32).reshape(-1, 4, 2)
+
+
+@cache
+def shared_detector() -> Detector:
+    """The detector of this process."""
+    return Detector()
+
+
+def _compile() -> Any:
+    import openvino as ov
+    import rapidocr
+
+    core = ov.Core()
+    model = core.read_model(Path(rapidocr.__file__).parent / "models" / "PP-OCRv6_det_small.onnx")
+    settings: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"}
+    if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+        settings["INFERENCE_PRECISION_HINT"] = "bf16"
+    return core.compile_model(model, "CPU", settings)

@@ -1,0 +1,58 @@
+"""Lines become running text: words broken at line ends are mended, and scripts that write
+without spaces get none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from hsd_docparse.document import Line
+
+_UNSPACED = re.compile(
+    "[\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff00-\uff60\uffe0-\uffef]"
+)
+"""Han, kana, bopomofo and full-width forms. Korean writes spaces."""
+_BROKEN = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
+"""A word cut by a hyphen at the end of a line."""
+
+
+def join_lines(lines: Iterable[Line]) -> str:
+    """Text of ``lines`` as one paragraph."""
+    return join_texts(line.text for line in lines)
+
+
+def join_texts(texts: Iterable[str]) -> str:
+    """Texts of consecutive lines as one paragraph.
+
+    A hyphen at a line end goes when the next line continues in lower case and the word's
+    first part holds no other hyphen ("state-of-the-" keeps its own).
+    """
+    whole = ""
+    for text in texts:
+        text = text.strip()
+        if not text:
+            continue
+        if not whole:
+            whole = text
+        elif _BROKEN.search(whole) and text[0].islower() and "-" not in whole.split()[-1][:-1]:
+            whole = whole[:-1] + text
+        elif whole.endswith(("-", "\u2010")) and text[0].isalnum() and whole[-2:-1].isalnum():
+            whole += text
+        elif _UNSPACED.match(whole[-1]) or _UNSPACED.match(text[0]):
+            whole += text
+        else:
+            whole += f" {text}"
+    return whole
+
+
+def in_rows(lines: Iterable[Line]) -> list[Line]:
+    """Lines from top to bottom, and from left to right where they stand side by side."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.box.center[1]):
+        # Half a line is what separates a subscript from the next row.
+        if rows and line.box.center[1] < rows[-1][0].box.center[1] + rows[-1][0].box.height / 2:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [line for row in rows for line in sorted(row, key=lambda line: line.box.x0)]

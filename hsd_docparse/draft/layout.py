@@ -1,0 +1,164 @@
+"""Where the blocks of a page are and what they are, by the networks inside PyMuPDF.
+
+A graph network looks at the lines, rulings and pictures of a PDF page, helped by a small
+convolutional one that sees the page at 72 dots an inch. A picture with OCR lines is shown
+to it as a PDF page of its own: the picture, and the lines as invisible text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from io import BytesIO
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from hsd_docparse.document import Box, Kind, Line
+from hsd_docparse.draft.joining import join_texts
+from hsd_docparse.draft.tables import Cell
+
+if TYPE_CHECKING:
+    import pymupdf
+    from PIL import Image
+
+KINDS: dict[str, Kind] = {
+    "text": "text",
+    "title": "title",
+    "section-header": "heading",
+    "list-item": "list_item",
+    "table": "table",
+    "picture": "figure",
+    "caption": "caption",
+    "formula": "formula",
+    "footnote": "footnote",
+    "page-header": "header",
+    "page-footer": "footer",
+}
+BODY = 10.0
+"""Points; a picture becomes a page on which its median line is set in this size."""
+SIDES = (200.0, 1500.0)
+"""Points; bounds of the longer side of such a page."""
+_DETAIL = 1.5
+"""Pixels a point that such a page keeps of the picture; the network looks at one."""
+
+
+@dataclass
+class Block:
+    """A block of the layout, in the units of the lines it was found by. ``parts`` are the boxes
+    of what belongs to it, ``cells`` those of a table whose grid is known."""
+
+    kind: Kind
+    box: Box
+    parts: list[Box]
+    cells: list[Cell] = field(default_factory=list)
+
+    def scaled(self, factor: float) -> Block:
+        cells = [replace(cell, box=cell.box.scaled(factor)) for cell in self.cells]
+        parts = [part.scaled(factor) for part in self.parts]
+        return Block(self.kind, self.box.scaled(factor), parts, cells)
+
+
+def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
+    """Blocks of a PDF page, in points. ``with_cells`` looks for the grid of each table too, by
+    its rulings and by how its text is aligned."""
+    import pymupdf.layout
+
+    with _unrotated(page) as upright:
+        upright.get_layout(return_raw=True)
+        groups = upright.layout_information or []
+        blocks = [
+            Block(
+                KINDS[group["class_name"]],
+                Box(*map(float, group["group_bbox"][:4])),
+                [Box(*map(float, box[:4])) for box in group.get("bboxes", ())],
+            )
+            for group in groups
+        ]
+        if not with_cells or all(block.kind != "table" for block in blocks):
+            return blocks
+        found = upright.find_tables(use_layout=True, union=True, refine=True)
+        tables = [
+            Block("table", Box(*map(float, table.bbox)), [], _cells(table))
+            for table in (found.tables if found else ())
+            if table.placements
+        ]
+    # A grid stands for every layout table that it touches.
+    rest = [
+        block
+        for block in blocks
+        if block.kind != "table"
+        or all(block.box.overlap(table.box) < 0.1 * block.box.area for table in tables)
+    ]
+    return [*rest, *tables]
+
+
+@contextmanager
+def as_pdf_page(image: Image.Image, lines: list[Line]) -> Iterator[tuple[pymupdf.Page, float]]:
+    """A PDF page that looks like ``image`` and holds ``lines`` (in its pixels) as invisible
+    text, and its scale: points a pixel."""
+    import pymupdf
+
+    longer = max(image.size)
+    scale = BODY / median(line.size for line in lines) if lines else SIDES[1] / longer
+    scale = min(max(scale, SIDES[0] / longer), SIDES[1] / longer)
+    width, height = (side * scale for side in image.size)
+    detail = min(1.0, scale * _DETAIL)
+    size = [max(1, round(side * detail)) for side in image.size]
+    stream = BytesIO()
+    image.resize(size, reducing_gap=2.0).save(stream, "JPEG", quality=85)
+    with pymupdf.open() as document:
+        page = document.new_page(width=width, height=height)
+        page.insert_image(page.rect, stream=stream.getvalue())
+        font = _font()
+        for line in lines:
+            box = line.box.scaled(scale)
+            size = 0.9 * box.height
+            length = font.text_length(line.text, size)
+            if length <= 0:
+                continue
+            writer = pymupdf.TextWriter(page.rect)
+            writer.append((box.x0, box.y1 - 0.2 * box.height), line.text, font, size)
+            stretch = pymupdf.Matrix(box.width / length, 1)
+            writer.write_text(page, render_mode=3, morph=(pymupdf.Point(box.x0, box.y1), stretch))
+        yield page, scale
+
+
+@cache
+def _font() -> pymupdf.Font:
+    import pymupdf
+
+    return pymupdf.Font("cjk")
+
+
+@contextmanager
+def _unrotated(page: pymupdf.Page) -> Iterator[pymupdf.Page]:
+    """``page`` with its rotation made part of its content: the analyses work in its space."""
+    import pymupdf
+
+    if not page.rotation:
+        yield page
+        return
+    with pymupdf.open() as document:
+        document.insert_pdf(page.parent, from_page=page.number, to_page=page.number)
+        copy = document[0]
+        copy.set_rotation(page.rotation)
+        copy.remove_rotation()
+        yield copy
+
+
+def _cells(table: Any) -> list[Cell]:
+    """Cells of a PyMuPDF table, whose rows leave out what a span from above or left covers."""
+    cells: list[Cell] = []
+    taken: set[tuple[int, int]] = set()
+    for row, placed in enumerate(table.placements):
+        column = 0
+        for span in placed:
+            while (row, column) in taken:
+                column += 1
+            text = join_texts((span.text or "").splitlines())
+            box = Box(*map(float, span.bbox or (0, 0, 0, 0)))
+            cells.append(Cell(row, column, box, span.rowspan, span.colspan, text))
+            taken |= cells[-1].slots()
+    return cells

@@ -1,0 +1,94 @@
+"""The order in which a reader takes the regions of a page.
+
+Recursive XY cuts (Nagy and Seth, 1984) with one change: neighbouring rows that one and the
+same gutter divides stay together, so that columns are read down and not across.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from hsd_docparse.document import Box
+
+GUTTER = 0.012
+"""Least width of a gutter between columns, in page widths."""
+_SLACK = 0.25
+"""Share of the median box height by which boxes may run into one another."""
+
+
+def reading_order(boxes: Sequence[Box], width: float) -> list[int]:
+    """Indices of ``boxes`` in reading order on a page ``width`` wide."""
+    return _order(list(range(len(boxes))), boxes, width * GUTTER)
+
+
+def _order(items: list[int], boxes: Sequence[Box], gutter: float) -> list[int]:
+    if len(items) < 2:
+        return items
+    columns = _columns(items, boxes, gutter)
+    if len(columns) > 1:
+        return [i for column in columns for i in _order(column, boxes, gutter)]
+    bands = _bands(items, boxes)
+    if len(bands) == 1:
+        return _by_neighbours(items, boxes)
+    ordered: list[int] = []
+    while bands:
+        count, divided = 1, False
+        for end in range(1, len(bands) + 1):
+            union = [i for band in bands[:end] for i in band]
+            if len(_columns(union, boxes, gutter)) > 1:
+                count, divided = end, True
+            elif divided:
+                break
+        group = [i for band in bands[:count] for i in band]
+        ordered += _order(group, boxes, gutter) if divided or count == 1 else group
+        bands = bands[count:]
+    return ordered
+
+
+def _columns(items: list[int], boxes: Sequence[Box], gutter: float) -> list[list[int]]:
+    """``items`` cut at every empty vertical strip at least ``gutter`` wide, left to right."""
+    return _cut(items, [(boxes[i].x0, boxes[i].x1) for i in items], gutter)
+
+
+def _bands(items: list[int], boxes: Sequence[Box]) -> list[list[int]]:
+    """``items`` cut at every empty horizontal strip, top to bottom."""
+    slack = _SLACK * median(boxes[i].height for i in items)
+    spans = []
+    for i in items:
+        shrink = min(slack, boxes[i].height / 3)
+        spans.append((boxes[i].y0 + shrink, boxes[i].y1 - shrink))
+    return _cut(items, spans, 0)
+
+
+def _cut(items: list[int], spans: list[tuple[float, float]], gap: float) -> list[list[int]]:
+    groups: list[list[int]] = []
+    reach = float("-inf")
+    for (start, end), item in sorted(zip(spans, items, strict=True)):
+        if groups and start - reach < gap:
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+        reach = max(reach, end)
+    return groups
+
+
+def _by_neighbours(items: list[int], boxes: Sequence[Box]) -> list[int]:
+    """Order of boxes that no straight cut divides: above comes before below where they share
+    width, left before right where they share height (a topological sort)."""
+    ordered: list[int] = []
+    waiting = sorted(items, key=lambda i: (boxes[i].y0, boxes[i].x0))
+    while waiting:
+        free = (i for i in waiting if not any(_precedes(boxes[j], boxes[i]) for j in waiting))
+        following = next(free, waiting[0])
+        waiting.remove(following)
+        ordered.append(following)
+    return ordered
+
+
+def _precedes(first: Box, second: Box) -> bool:
+    shared_width = min(first.x1, second.x1) - max(first.x0, second.x0)
+    if shared_width > 0.1 * min(first.width, second.width):
+        return first.center[1] < second.center[1]
+    shared_height = min(first.y1, second.y1) - max(first.y0, second.y0)
+    return shared_height > 0 and first.center[0] < second.center[0]

@@ -1,0 +1,183 @@
+"""Lines and layout blocks become regions: what each is, its level, its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from statistics import median
+
+from hsd_docparse.document import FURNITURE, Box, Kind, Line, Region
+from hsd_docparse.draft.joining import in_rows, join_lines
+from hsd_docparse.draft.layout import Block
+from hsd_docparse.draft.paragraphs import (
+    MARKER,
+    bounds,
+    font_size,
+    group_loose,
+    split_columns,
+    split_items,
+    split_paragraphs,
+)
+from hsd_docparse.draft.tables import fill, to_html
+
+PAGE_NUMBER = re.compile(
+    r"[^\w]*(page|p\.|seite|第)?\s*(\d{1,4}|[ivxlc]{1,7})\s*(页|頁|(/|of|von)\s*\d{1,4})?[^\w]*",
+    re.IGNORECASE,
+)
+_NUMBERING = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+\D")
+_MARGIN = 0.06
+"""Share of the page height at its top and bottom where loose short lines are furniture."""
+_DUPLICATE = 0.8
+"""Share of a block inside another from which it says nothing new."""
+
+
+def build_regions(
+    lines: Sequence[Line], blocks: Sequence[Block], width: float, height: float
+) -> list[Region]:
+    """Regions of a page ``width`` by ``height``, in no particular order. Every line is in
+    exactly one of them."""
+    blocks = without_duplicates(blocks)
+    inside: list[list[Line]] = [[] for _ in blocks]
+    loose: list[Line] = []
+    for line in lines:
+        shares = [_share(block, line) for block in blocks]
+        best = max(range(len(blocks)), key=shares.__getitem__, default=-1)
+        if best >= 0 and max(shares[best]) > 0.5:
+            inside[best].append(line)
+        else:
+            loose.append(line)
+    regions: list[Region] = []
+    for block, own in zip(blocks, inside, strict=True):
+        regions += _regions_of_block(block, own)
+    for group in group_loose(loose):
+        regions += _split(_loose_kind(group, height), group)
+    _mark_page_numbers(regions, height)
+    _set_levels(regions)
+    return regions
+
+
+def _share(block: Block, line: Line) -> tuple[float, float]:
+    """How much of ``line`` the parts of ``block`` cover, and how much its box: blocks may run
+    around each other, so the parts come first."""
+    area = line.box.area or 1.0
+    parts = sum(part.overlap(line.box) for part in block.parts) / area
+    box = block.box.overlap(line.box) / area
+    return (box if block.kind == "table" else min(1.0, parts), box)
+
+
+def without_duplicates(blocks: Sequence[Block]) -> list[Block]:
+    """Blocks less those that lie inside a larger one."""
+    kept: list[Block] = []
+    for block in sorted(blocks, key=lambda block: -block.box.area):
+        covered = max((other.box.overlap(block.box) for other in kept), default=0.0)
+        if block.box.area > 0 and covered < _DUPLICATE * block.box.area:
+            kept.append(block)
+    return kept
+
+
+def _regions_of_block(block: Block, lines: list[Line]) -> list[Region]:
+    if block.kind == "table":
+        if block.cells and any(cell.text for cell in block.cells):
+            return [_region("table", lines, block.box, to_html(block.cells))]
+        if block.cells and lines:
+            fill(block.cells, lines)
+            return [_region("table", lines, block.box, to_html(block.cells))]
+        return _split("text", lines)
+    if block.kind == "figure":
+        return [_region("figure", in_rows(lines), block.box)]
+    return [
+        region for column in split_columns(lines) for region in _split(block.kind, column)
+    ]
+
+
+def _split(kind: Kind, lines: list[Line]) -> list[Region]:
+    """Regions of one kind of block, each with one paragraph, item or heading."""
+    if not lines:
+        return []
+    if all(line.mono for line in lines) and kind in ("text", "list_item") and len(lines) > 1:
+        return [_region("code", in_rows(lines), text=_code(lines))]
+    if kind == "heading" and len(lines) > 4:
+        kind = "text"
+    if kind == "list_item":
+        return [
+            _region("list_item" if MARKER.match(item[0].text) else "text", item)
+            for item in split_items(lines)
+        ]
+    if kind == "text":
+        ordered = in_rows(lines)
+        marked = sum(bool(MARKER.match(line.text)) for line in ordered)
+        if marked >= 2 and MARKER.match(ordered[0].text):
+            return _split("list_item", lines)
+        return [_region("text", in_rows(group)) for group in split_paragraphs(lines)]
+    return [_region(kind, in_rows(lines))]
+
+
+def _region(kind: Kind, lines: list[Line], box: Box | None = None, text: str = "") -> Region:
+    box = box or bounds(lines)
+    for line in lines:
+        box = box.union(line.box)
+    known = [p for line in lines for p in line.probabilities]
+    confidence = sum(known) / len(known) if known else 1.0
+    return Region(kind, box, text or join_lines(lines), lines=lines, confidence=confidence)
+
+
+def _code(lines: list[Line]) -> str:
+    """Code keeps its lines, and its indents as far as the page shows them."""
+    ordered = in_rows(lines)
+    left = min(line.box.x0 for line in ordered)
+    step = median(line.box.width / max(1, len(line.text)) for line in ordered)
+    rows: list[str] = []
+    last: Line | None = None
+    for line in ordered:
+        column = round((line.box.x0 - left) / step) if step else 0
+        if last is not None and line.box.center[1] < last.box.y1 and line.box.x0 > last.box.x0:
+            rows[-1] = rows[-1].ljust(column) + line.text
+        else:
+            rows.append(" " * column + line.text)
+        last = line
+    return "\n".join(rows)
+
+
+def _loose_kind(lines: list[Line], height: float) -> Kind:
+    box = bounds(lines)
+    if len(lines) == 1:
+        if box.y1 < _MARGIN * height:
+            return "header"
+        if box.y0 > (1 - _MARGIN) * height:
+            return "footer"
+    return "text"
+
+
+def _mark_page_numbers(regions: list[Region], height: float) -> None:
+    for region in regions:
+        outer = min(region.box.y0, height - region.box.y1) < 2 * _MARGIN * height
+        marginal = region.kind in FURNITURE or (outer and len(region.lines) == 1)
+        if marginal and region.text and PAGE_NUMBER.fullmatch(region.text):
+            region.kind = "page_number"
+
+
+def _set_levels(regions: list[Region]) -> None:
+    """Levels of headings from their numbering, or else from their size over that of the body;
+    nesting of list items from their indent."""
+    body = [
+        font_size(line)
+        for region in regions
+        if region.kind in ("text", "list_item")
+        for line in region.lines
+        for _ in range(len(line.text))
+    ]
+    usual = median(body) if body else 0.0
+    for region in regions:
+        if region.kind == "title":
+            region.level = 1
+        elif region.kind == "heading":
+            numbered = _NUMBERING.match(region.text)
+            size = median(font_size(line) for line in region.lines)
+            if numbered:
+                region.level = min(6, numbered[1].count(".") + 2)
+            elif usual and size > 1.6 * usual:
+                region.kind, region.level = "title", 1
+            else:
+                region.level = 2 if usual and size > 1.15 * usual else 3
+        elif region.kind == "list_item":
+            region.level = 1

@@ -1,0 +1,64 @@
+"""Tables: cells on a grid, the text that stands in them, and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+from hsd_docparse.document import Box, Line
+from hsd_docparse.draft.joining import in_rows, join_lines
+
+
+@dataclass
+class Cell:
+    """A cell of the grid: row and column from 0, spans from 1."""
+
+    row: int
+    column: int
+    box: Box
+    row_span: int = 1
+    column_span: int = 1
+    text: str = ""
+
+    def slots(self) -> set[tuple[int, int]]:
+        """Every (row, column) of the grid that the cell covers."""
+        return {
+            (self.row + down, self.column + right)
+            for down in range(self.row_span)
+            for right in range(self.column_span)
+        }
+
+
+def fill(cells: list[Cell], lines: Iterable[Line]) -> None:
+    """Put the text of every line into the cell that covers most of it, or the nearest one."""
+    inside: list[list[Line]] = [[] for _ in cells]
+    for line in lines:
+        best = max(
+            range(len(cells)),
+            key=lambda i: (cells[i].box.overlap(line.box), -_distance(cells[i], line)),
+        )
+        inside[best].append(line)
+    for cell, own in zip(cells, inside, strict=True):
+        cell.text = join_lines(in_rows(own))
+
+
+def _distance(cell: Cell, line: Line) -> float:
+    (x, y), box = line.box.center, cell.box
+    return max(box.x0 - x, 0, x - box.x1) ** 2 + max(box.y0 - y, 0, y - box.y1) ** 2
+
+
+def to_html(cells: list[Cell]) -> str:
+    """``<table>`` with one ``<tr>`` a row of the grid and spans where they exceed one."""
+    rows: list[list[Cell]] = [[] for _ in range(max(cell.row for cell in cells) + 1)]
+    for cell in cells:
+        rows[cell.row].append(cell)
+    html = ["<table>"]
+    for row in rows:
+        html.append("<tr>")
+        for cell in sorted(row, key=lambda cell: cell.column):
+            spans = f' rowspan="{cell.row_span}"' if cell.row_span > 1 else ""
+            spans += f' colspan="{cell.column_span}"' if cell.column_span > 1 else ""
+            html.append(f"<td{spans}>{escape(cell.text, quote=False)}</td>")
+        html.append("</tr>")
+    return "".join([*html, "</table>"])

@@ -1,0 +1,108 @@
+"""Writes a conversion to files, each page as soon as it is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TextIO
+from urllib.parse import quote
+
+from hsd_docparse.convert import Conversion, PageRead
+from hsd_docparse.document import Page
+from hsd_docparse.errors import DocparseError
+from hsd_docparse.render import FORMATS, PageWriter
+
+
+def output_names(paths: Sequence[Path]) -> list[str]:
+    """A name without suffix for each of ``paths``, no two alike on any file system.
+
+    It is the stem of the file; where that is taken the whole name, then the name with a
+    number: ``a.pdf, a.png, b/a.png`` give ``a, a.png, a.png-2``.
+    """
+    taken: set[str] = set()
+    names = []
+    for path in paths:
+        candidates = [path.stem, path.name, *(f"{path.name}-{n}" for n in range(2, len(paths) + 2))]
+        name = next(name for name in candidates if name.casefold() not in taken)
+        taken.add(name.casefold())
+        names.append(name)
+    return names
+
+
+@contextmanager
+def output_files(base: Path, formats: Sequence[str]) -> Iterator[dict[str, TextIO]]:
+    """A text file a format, named ``base`` with the format's suffix.
+
+    They are written under the name with ``.part`` and appear when all is done; when an
+    exception ends the block, nothing stays and earlier files are as they were.
+    """
+    finals = {name: base.with_name(base.name + FORMATS[name].suffix) for name in formats}
+    parts = {name: path.with_name(path.name + ".part") for name, path in finals.items()}
+    try:
+        with ExitStack() as stack:
+            yield {
+                name: stack.enter_context(
+                    part.open("w", encoding="utf-8", errors="replace", newline="\n")
+                )
+                for name, part in parts.items()
+            }
+        for name, part in parts.items():
+            os.replace(part, finals[name])
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+def export(
+    conversion: Conversion,
+    streams: Mapping[str, TextIO],
+    *,
+    dpi: float,
+    figures: Path | None = None,
+    layouts: Path | None = None,
+) -> Iterator[Page]:
+    """Write ``conversion`` to one stream a format, and yield each page once it is written.
+
+    With ``figures``, a folder beside the streams' files, figures are saved there and linked;
+    with ``layouts``, a path without suffix, a picture of each page's regions is saved as
+    ``layouts.page-N.layout.png``. Both are cut from pages rendered at ``dpi``.
+    """
+    writers = [
+        PageWriter(FORMATS[name], stream, conversion.document) for name, stream in streams.items()
+    ]
+    for read in conversion.reads:
+        links = _save_figures(read, figures, dpi) if figures else {}
+        if layouts:
+            _save_layout(read, layouts, dpi)
+        for writer in writers:
+            writer.write(read.page, links)
+        yield read.page
+    for writer in writers:
+        writer.finish()
+
+
+def _save_figures(read: PageRead, folder: Path, dpi: float) -> dict[int, str]:
+    from hsd_docparse.render.figures import save_figures
+
+    page, source = read
+    if source is None or not any(region.kind == "figure" for region in page.regions):
+        return {}
+    try:
+        image = source.render(dpi)
+    except DocparseError as error:
+        page.warnings.append(f"Its figures could not be saved: {error}")
+        return {}
+    saved = save_figures(image, page, folder)
+    return {index: quote(f"{folder.name}/{path.name}") for index, path in saved.items()}
+
+
+def _save_layout(read: PageRead, base: Path, dpi: float) -> None:
+    from hsd_docparse.draft import draw_layout
+
+    page, source = read
+    if source is None or page.error:
+        return
+    drawn = draw_layout(source.render(dpi), page)
+    drawn.save(base.with_name(f"{base.name}.page-{page.number}.layout.png"))

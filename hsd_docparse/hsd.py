@@ -1,0 +1,194 @@
+"""Hierarchical speculative decoding of a page (arXiv 2602.12957).
+
+Stage 1: the target verifies the drafts of all regions in one ragged batch, each against its
+own part of the picture. Stage 2: it verifies the whole page against the set of what stage 1
+said. The page pass decides order, joins and structure, and alone decides the output: in
+``lossless`` mode that is, token for token, the target's greedy decoding of the page, whatever
+the drafts were. Good drafts only make it come sooner.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from hsd_docparse.document import FURNITURE, Page, Region, Speculation
+from hsd_docparse.speculative import AlignedText, Fixed, NoDraft, Request, generate
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from hsd_docparse.targets import DocumentTarget
+
+Stages = Literal["both", "page", "regions", "none"]
+"""``both``: full HSD. ``page``: the page against the pipeline's drafts. ``regions``: stage 1
+alone, joined in the draft's order (fast, and not the target's own page). ``none``: plain
+greedy decoding."""
+
+UNFINISHED = frozenset({"loop", "length"})
+"""Reasons of a stop that say the target lost its way."""
+
+
+@dataclass
+class Reading:
+    """What a target made of a page: the output tokens and how they came about.
+
+    ``finished`` is the reason of the stop. ``seconds``: ``see`` (vision encoder and
+    prefill), ``regions`` (stage 1, its own seeing included) and ``page`` (stage 2).
+    """
+
+    output: list[int]
+    finished: str
+    region_outputs: dict[int, list[int]] = field(default_factory=dict)
+    accepted: int = 0
+    proposed: int = 0
+    region_calls: int = 0
+    page_calls: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class StageChoice:
+    """Whether stage 1 pays on this machine with this target, from what both ways cost.
+
+    The first pages try both ways in turn; then the cheaper one a token is taken, and the
+    other is tried again on one page in `RETRY`, since documents change.
+    """
+
+    RETRY = 16
+
+    cost: dict[Stages, float] = field(default_factory=dict)
+    pages: int = 0
+
+    def choose(self, regions: int) -> Stages:
+        """For a page with ``regions`` regions; a page of one has nothing to gain."""
+        if regions < 2:
+            return "page"
+        self.pages += 1
+        ways: list[Stages] = ["page", "both"]
+        missing = [way for way in ways if way not in self.cost]
+        if missing:
+            return missing[0]
+        best, other = sorted(ways, key=lambda way: self.cost[way])
+        return other if self.pages % self.RETRY == 0 else best
+
+    def learn(self, stages: Stages, reading: Reading) -> None:
+        """Moving average of seconds a token over the stages' decoding."""
+        spent = reading.seconds.get("regions", 0.0) + reading.seconds.get("page", 0.0)
+        new = spent / max(1, len(reading.output))
+        old = self.cost.get(stages, new)
+        self.cost[stages] = 0.7 * old + 0.3 * new
+
+
+def verify_page(
+    target: DocumentTarget,
+    image: Image.Image,
+    page: Page,
+    *,
+    choice: StageChoice | None = None,
+) -> Page:
+    """The page as ``target`` reads it. A page that it cannot read keeps its draft, and says so.
+
+    ``image`` is the picture of the whole page, at any resolution. With a ``choice`` the
+    stages are picked by measured cost, otherwise both run.
+    """
+    if not any(region.lines for region in page.regions):
+        # Nothing to read: a model asked about a blank page invents.
+        return page
+    stages: Stages = choice.choose(len(page.regions)) if choice else "both"
+    try:
+        reading = read(target, image, page, stages)
+        regions = target.regions(page, reading.output)
+    except Exception as error:
+        warning = f"Verification failed ({error}); the page shows its draft."
+        return replace(page, warnings=[*page.warnings, warning])
+    if choice:
+        choice.learn(stages, reading)
+    speculation = Speculation(
+        target.name, "lossless", True, len(reading.output), reading.accepted, reading.proposed,
+        reading.region_calls, reading.page_calls, reading.seconds, reading.notes,
+    )  # fmt: skip
+    if stages == "page":
+        speculation.notes.append("Stage 1 skipped: it would cost more than it saves here.")
+    if reading.finished in UNFINISHED:
+        what = "went in a loop" if reading.finished == "loop" else "found no end"
+        warning = f"The target {what}; the page shows its draft."
+        return replace(page, warnings=[*page.warnings, warning], speculation=speculation)
+    lost = left_out(page.regions, regions)
+    warnings = list(page.warnings)
+    if lost:
+        warnings.append(f"The target left out {lost} lines that the draft has.")
+    return replace(page, regions=regions, warnings=warnings, speculation=speculation)
+
+
+def left_out(draft: Sequence[Region], verified: Sequence[Region]) -> int:
+    """Lines of the draft's running text that the verified regions do not hold."""
+    kept = {line.box for region in verified for line in region.lines}
+    lines = [line for region in draft if region.kind not in FURNITURE for line in region.lines]
+    return sum(line.box not in kept for line in lines)
+
+
+def read(
+    target: DocumentTarget, image: Image.Image, page: Page, stages: Stages = "both"
+) -> Reading:
+    """Decode ``page``; raises what the target raises."""
+    clock = time.perf_counter()
+    inputs = target.page_inputs(image, page)
+    reading = Reading([], "stop")
+    reading.seconds["see"] = time.perf_counter() - clock
+    if stages in ("both", "regions"):
+        _read_regions(target, image, page, reading)
+    if stages == "regions":
+        reading.output = [
+            token for text in target.page_drafts(page, reading.region_outputs) for token in text
+        ]
+        return reading
+    clock = time.perf_counter()
+    (state,) = target.open([inputs])
+    reading.seconds["see"] += time.perf_counter() - clock
+    clock = time.perf_counter()
+    drafts = target.page_drafts(page, reading.region_outputs) if stages != "none" else []
+    request = _request(target, inputs, state, drafts)
+    reading.page_calls = generate(target, [request])
+    reading.seconds["page"] = time.perf_counter() - clock
+    reading.output = request.output
+    reading.finished = request.finished or "stop"
+    reading.accepted = request.statistics.accepted
+    reading.proposed = request.statistics.proposed
+    return reading
+
+
+def _read_regions(target: DocumentTarget, image: Image.Image, page: Page, reading: Reading) -> None:
+    """Stage 1. Regions that fail keep their draft, and say so."""
+    clock = time.perf_counter()
+    regions = target.readable(page)
+    inputs = target.region_inputs(image, page, regions)
+    states = target.open(inputs) if regions else []
+    requests = [
+        _request(target, i, state, [target.region_draft(page, region)])
+        for i, state, region in zip(inputs, states, regions, strict=True)
+    ]
+    reading.region_calls = generate(target, requests)
+    for region, request in zip(regions, requests, strict=True):
+        if request.finished in UNFINISHED:
+            reading.notes.append(
+                f"Region {region + 1} fell back to its draft ({request.finished})."
+            )
+        else:
+            reading.region_outputs[region] = request.output
+    reading.seconds["regions"] = time.perf_counter() - clock
+
+
+def _request(
+    target: DocumentTarget, inputs: Any, state: Any, drafts: Sequence[Sequence[int]]
+) -> Request[int]:
+    return Request(
+        state,
+        AlignedText(drafts) if drafts else NoDraft(),
+        target.stops(inputs),
+        processors=target.processors(inputs),
+        controller=Fixed(target.budget),
+    )

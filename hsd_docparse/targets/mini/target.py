@@ -1,0 +1,224 @@
+"""docparse-mini as a speculative target: the core's `Target`, and its side of the dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from hsd_docparse.document import Box, Page, Region
+from hsd_docparse.speculative import (
+    Budget,
+    DraftTree,
+    Loop,
+    MaxLength,
+    Processor,
+    Scores,
+    Stop,
+    StopTokens,
+)
+from hsd_docparse.speculative.cache import SlotCache
+from hsd_docparse.speculative.tree import ROOT
+from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
+from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
+from hsd_docparse.targets.mini.pages import PageLines, read_page, write_region
+from hsd_docparse.targets.mini.vision import Sight, collate, geometry
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+
+@dataclass(frozen=True)
+class MiniInputs:
+    """A sight and the prompt, which is one token: `PAGE` or `REGION`."""
+
+    sight: Sight
+    prompt: int
+
+
+@dataclass(eq=False)
+class Group:
+    """Rows opened together. Entry i of ``rows`` is row i of the cache and of the memory."""
+
+    cache: SlotCache
+    memory: Memory
+    counts: list[int]
+    rows: list[Row] = field(default_factory=list)
+    width: int = 0
+    """Slots that the last `MiniTarget.score` added."""
+
+
+@dataclass(eq=False)
+class Row:
+    """One sequence: its pending token, and where the model looks after it."""
+
+    group: Group
+    pending: int
+    gaze: Gaze = field(default_factory=Gaze)
+    gazes: list[Gaze] = field(default_factory=list)
+    """After every node of the last scored tree."""
+    open: bool = True
+
+
+class MiniTarget:
+    """Reads pages with docparse-mini. float32 on the CPU; float64 for proofs."""
+
+    name = "docparse-mini"
+    budget = Budget(chain=64, nodes=96, depth=15)
+
+    def __init__(self, model: DocparseMiniForConditionalGeneration, dialect: Dialect) -> None:
+        self.model = model.eval()
+        self.dialect = dialect
+        self._lines: PageLines | None = None
+
+    # The core's Target.
+
+    @torch.inference_mode()
+    def open(self, inputs: Sequence[MiniInputs]) -> list[Row]:
+        lines = collate([each.sight for each in inputs], self.model.dtype)
+        memory = self.model.encode(lines)
+        group = Group(SlotCache(len(inputs)), memory, [len(i.sight.readings) for i in inputs])
+        group.rows = [Row(group, each.prompt) for each in inputs]
+        return list(group.rows)
+
+    @torch.inference_mode()
+    def score(self, states: Sequence[Row], trees: Sequence[DraftTree[int]]) -> list[Scores]:
+        drafts = dict(zip(states, trees, strict=True))
+        scores: dict[Row, Scores] = {}
+        for group in dict.fromkeys(row.group for row in states):
+            scores |= self._score_group(group, drafts)
+        return [scores[row] for row in states]
+
+    def keep(self, state: Row, path: Sequence[int], pending: int) -> None:
+        group = state.group
+        group.cache.keep(group.rows.index(state), group.width, path)
+        gaze = state.gazes[path[-1]] if path else state.gaze
+        state.pending, state.gaze = pending, self.dialect.advance(gaze, pending)
+
+    def close(self, states: Sequence[Row]) -> None:
+        for state in states:
+            state.open = False
+
+    def _score_group(self, group: Group, drafts: dict[Row, DraftTree[int]]) -> dict[Row, Scores]:
+        alive = [i for i, row in enumerate(group.rows) if row.open]
+        if len(alive) < len(group.rows):
+            group.memory = group.memory.select(alive)
+            group.counts = [group.counts[i] for i in alive]
+            group.rows = [group.rows[i] for i in alive]
+        group.cache.settle(alive)
+        trees = [drafts.get(row, DraftTree.empty()) for row in group.rows]
+        mask = group.cache.tree_mask(trees)
+        group.width = mask.shape[2]
+        position = group.cache.position
+        queries = position[:, -group.width :]
+        near = queries[:, :, None] - position[:, None, :] < self.model.config.window
+        most = group.memory.rows.shape[1]
+        shape = (len(trees), group.width)
+        ids, line, character = np.zeros(shape, np.int64), np.full(shape, -1), np.zeros(shape, int)
+        seen = np.zeros((*shape, most), np.float32)
+        for r, (row, tree) in enumerate(zip(group.rows, trees, strict=True)):
+            row.gazes = self._follow(row.gaze, tree)
+            ids[r, : 1 + len(tree)] = [row.pending, *tree.atoms]
+            for q, gaze in enumerate([row.gaze, *row.gazes]):
+                # A draft may point past the last line; such a node is never accepted.
+                line[r, q], character[r, q] = min(gaze.line, most - 1), gaze.character
+            known = [i for i in row.gaze.seen if i < most]
+            seen[r, : 1 + len(tree), known] = 1
+            for node, parent in enumerate(tree.parents):
+                seen[r, node + 1] = seen[r, parent + 1] if parent != ROOT else seen[r, 0]
+                if line[r, node + 1] >= 0:
+                    seen[r, node + 1, line[r, node + 1]] = 1
+        logits = self.model(
+            input_ids=torch.from_numpy(ids),
+            memory=group.memory,
+            line=torch.from_numpy(line),
+            character=torch.from_numpy(character),
+            seen=torch.from_numpy(seen).to(self.model.dtype),
+            position_ids=queries,
+            attention_mask=mask & near[:, None],
+            cache=group.cache,
+        ).logits
+        vocabulary = self.dialect.vocabulary
+        return {
+            row: Scores(logits[r, : 1 + len(tree), : vocabulary + group.counts[r]])
+            for r, (row, tree) in enumerate(zip(group.rows, trees, strict=True))
+            if row in drafts
+        }
+
+    def _follow(self, gaze: Gaze, tree: DraftTree[int]) -> list[Gaze]:
+        gazes: list[Gaze] = []
+        for atom, parent in zip(tree.atoms, tree.parents, strict=True):
+            gazes.append(self.dialect.advance(gaze if parent == ROOT else gazes[parent], atom))
+        return gazes
+
+    # The dialect (see DocumentTarget).
+
+    def page_inputs(self, image: Image.Image, page: Page) -> MiniInputs:
+        lines = self._look(image, page)
+        frame = Box(0, 0, page.width, page.height)
+        return MiniInputs(Sight(lines.readings, geometry(lines.boxes, frame)), PAGE)
+
+    def region_inputs(
+        self, image: Image.Image, page: Page, regions: Sequence[int]
+    ) -> list[MiniInputs]:
+        lines = self._look(image, page)
+        inputs = []
+        for region in regions:
+            rows = lines.of_region[region]
+            boxes = [lines.boxes[i] for i in rows]
+            frame = boxes[0]
+            for box in boxes:
+                frame = frame.union(box)
+            sight = Sight([lines.readings[i] for i in rows], geometry(boxes, frame))
+            inputs.append(MiniInputs(sight, REGION))
+        return inputs
+
+    def region_draft(self, page: Page, region: int) -> list[int]:
+        assert self._lines is not None
+        rows = self._lines.of_region[region]
+        place = {line: i for i, line in enumerate(rows)}
+        return [*self.dialect.write(write_region(self._lines, region, place, self.dialect)), EOS]
+
+    def page_drafts(self, page: Page, outputs: dict[int, list[int]]) -> list[list[int]]:
+        """One text: the regions in the draft's order, so that it says what follows each, too.
+        The pointers say where a region stands, so any other order is found as well."""
+        assert self._lines is not None
+        vocabulary = self.dialect.vocabulary
+        everywhere = {i: i for i in range(len(self._lines.boxes))}
+        text: list[int] = []
+        for region in self._lines.readable:
+            rows = self._lines.of_region[region]
+            if region in outputs:
+                text += [
+                    vocabulary + rows[token - vocabulary] if token >= vocabulary else token
+                    for token in outputs[region]
+                    if token != EOS
+                ]
+            else:
+                text += self.dialect.write(
+                    write_region(self._lines, region, everywhere, self.dialect)
+                )
+        return [[*text, EOS]]
+
+    def stops(self, inputs: MiniInputs) -> list[Stop[int]]:
+        return [StopTokens([EOS]), MaxLength(self.model.config.max_tokens), Loop()]
+
+    def processors(self, inputs: MiniInputs) -> list[Processor]:
+        return []
+
+    def regions(self, page: Page, output: Sequence[int]) -> list[Region]:
+        assert self._lines is not None
+        return read_page(self._lines, self.dialect.read(output), self.dialect)
+
+    def readable(self, page: Page) -> list[int]:
+        assert self._lines is not None
+        return self._lines.readable
+
+    def _look(self, image: Image.Image, page: Page) -> PageLines:
+        """The page's lines, read by the vision tower once for the page and its regions."""
+        if self._lines is None or self._lines.page is not page:
+            self._lines = PageLines.look(image, page)
+        return self._lines
