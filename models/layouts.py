@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -329,9 +330,14 @@ def _one_region(script: list[Placed | int], rng: random.Random) -> list[Placed |
 
 
 def _reading(placed: Placed, rng: random.Random) -> Reading:
-    """The stored reading of a line, now and then with a glyph lost."""
-    line = placed.line
-    first, count = line["first"], line["glyphs"]
-    kept = [i for i in range(count) if rng.random() >= DROPPED_GLYPHS * (rng.random() < 0.3)]
-    glyphs = placed.block.glyphs[first : first + count][kept].astype(np.float32)
-    return Reading("".join(line["read"][i] for i in kept), [line["sure"][i] for i in kept], glyphs)
+    """The reading of a line, now and then with a glyph lost."""
+    dropped = DROPPED_GLYPHS * (rng.random() < 0.3)
+    kept = [i for i in range(placed.line["glyphs"]) if rng.random() >= dropped]
+    return reading_of(placed.line, placed.block.glyphs, kept)
+
+
+def reading_of(line: dict[str, Any], glyphs: NDArray[np.float16], kept: Sequence[int]) -> Reading:
+    """The stored reading of a line, of which ``kept`` characters remain."""
+    first = line["first"]
+    own = glyphs[first : first + line["glyphs"]][list(kept)].astype(np.float32)
+    return Reading("".join(line["read"][i] for i in kept), [line["sure"][i] for i in kept], own)

@@ -13,7 +13,7 @@ from hsd_docparse.render.tables import clean_table
 BLOCK_START = re.compile(
     r"#{1,6}(?=\s|$)"  # a heading
     r"|[-+*](?=\s|$)"  # a list item
-    r"|>|\||~~~"  # a quotation, a table, a fence
+    r"|>|\|"  # a quotation, a table
     r"|(?:-+|=+|(?:\*\s*){3,}|(?:_\s*){3,})$"  # a rule, or an underline that makes a heading
 )
 ORDERED_START = re.compile(r"(\d{1,9})([.)](?=\s|$))")
@@ -24,6 +24,7 @@ MARKUP = re.compile(
     r"|<(?=[a-zA-Z/!?]|[^\s<>]+@)"  # a tag or an address
     r"|&(?=#?\w+;)"  # an entity
     r"|\[(?=[^\]]*\]\()"  # a link
+    r"|~(?=~~)|(?<=~)~(?=~)|(?<=~~)~"  # a fence
     r"|^\[(?=[^\]]+\]:)",  # the definition of a link, which is not shown
     re.MULTILINE,
 )

@@ -120,7 +120,7 @@ def _read_run(line: dict[str, Any], turn: pymupdf.Matrix) -> Run:
                 x, y = char["origin"]
                 v = -(x * a + y * c + e) * fy + (x * b + y * d + f) * fx
             glyphs.append(Glyph(char["c"], min(u0, u1), max(u0, u1), v, style))
-    return Run(frame, _logical_clusters(glyphs), slanted)
+    return Run(frame, logical_clusters(glyphs), slanted)
 
 
 def _style(span: dict[str, Any]) -> Style:
@@ -146,7 +146,7 @@ def _style(span: dict[str, Any]) -> Style:
     )
 
 
-def _logical_clusters(glyphs: list[Glyph]) -> list[Glyph]:
+def logical_clusters(glyphs: list[Glyph]) -> list[Glyph]:
     """Put the letters of right-to-left ligatures back in order.
 
     A glyph that stands for several letters gives the first its width and the others none, in

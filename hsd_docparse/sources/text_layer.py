@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 import pymupdf
 
@@ -215,8 +216,36 @@ def _neighbour(
     return None
 
 
+def _logical_words(glyphs: list[Glyph]) -> list[Glyph]:
+    """Words of a right-to-left line from right to left, left-to-right phrases inside it from
+    left to right. Files that place every word by itself come in any other order."""
+    words: list[list[Glyph]] = [[]]
+    for glyph in glyphs:
+        if glyph.char.isspace():
+            words.append([])
+        else:
+            words[-1].append(glyph)
+    placed = [
+        ((min(g.u0 for g in word) + max(g.u1 for g in word)) / 2, word) for word in words if word
+    ]
+    places = [place for place, word in placed if _has_rtl(word)]
+    if places == sorted(places, reverse=True):
+        return glyphs
+    placed.sort(key=lambda item: item[0], reverse=True)
+    ordered: list[Glyph] = []
+    for rtl, group in groupby((word for _, word in placed), key=_has_rtl):
+        phrase = list(group)
+        for word in phrase if rtl else reversed(phrase):
+            ordered += [*word, replace(word[-1], char=" ")]
+    return ordered[:-1]
+
+
+def _has_rtl(word: list[Glyph]) -> bool:
+    return any(is_rtl(glyph.char) for glyph in word)
+
+
 def _line(piece: _Piece) -> Line:
-    glyphs = piece.glyphs
+    glyphs = _logical_words(piece.glyphs) if piece.rtl else piece.glyphs
     inked = [glyph for glyph in glyphs if not glyph.char.isspace()] or glyphs
     if piece.slanted is not None:
         box = piece.slanted

@@ -1,11 +1,20 @@
 from __future__ import annotations
 
+import random
+
 import pytest
 from made_pages import document, page, region
+from markdown_it import MarkdownIt
 
 from hsd_docparse.document import Page
 from hsd_docparse.render import render
 from hsd_docparse.render.markdown import escape
+
+PIECES = [
+    *("#", "##", " ", " ", "\n", "\t", "-", "*", "**", "_", "__", "~", "~~", "`", "``", "<", "</"),
+    *("b>", "a", "b", "word", "1.", "2)", "[", "]", "(", ")", "]:", "](", "!", "&amp;", "&", "\\"),
+    *(">", "|", "---", "===", "|-|", "http://x_y_z.com", "<http://a.b>", "x@y.z", "é", "中", "+"),
+]
 
 
 def body(*regions: object) -> str:
@@ -114,3 +123,21 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
 )
 def test_what_would_be_markup_is_escaped(text: str, escaped: str) -> None:
     assert escape(text) == escaped
+
+
+def shown(markdown: str) -> str:
+    """What a CommonMark parser shows of ``markdown``, which must be paragraphs of bare text."""
+    words = []
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(markdown):
+        assert token.type in ("paragraph_open", "inline", "paragraph_close"), markdown
+        for child in token.children or []:
+            assert child.type in ("text", "softbreak"), markdown
+            words.append(child.content or " ")
+    return " ".join("".join(words).split())
+
+
+def test_a_parser_shows_any_text_as_it_stands() -> None:
+    choices = random.Random(0)
+    for _ in range(1000):
+        text = "".join(choices.choices(PIECES, k=choices.randint(1, 9)))
+        assert shown(escape(text)) == " ".join(text.split())

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from hsd_docparse.sources import TextLayer
+from hsd_docparse.sources.glyphs import Frame, Glyph, Run, Style, logical_clusters
 from hsd_docparse.sources.text_layer import clean_text, read_text_layer
 
 Draw = Callable[[pymupdf.Page], object]
@@ -172,6 +173,39 @@ def test_right_to_left_text_is_in_logical_order() -> None:
         saved = pdf.tobytes()
     with pymupdf.open("pdf", saved) as pdf:
         assert texts(read_text_layer(pdf[0])) == [f"{word} 12 {word}"]
+
+
+def glyphs_of(word: str, right: float) -> list[Glyph]:
+    """``word`` set from ``right`` to the left, ten units a letter."""
+    style = Style("font", 12, 9, 3, bold=False, mono=False, painted=True, white=False)
+    return [
+        Glyph(char, right - 10 * (index + 1), right - 10 * index, 50, style)
+        for index, char in enumerate(word)
+    ]
+
+
+def test_words_placed_one_by_one_are_put_in_reading_order() -> None:
+    first, second, third = "\u0627\u0628\u062c", "\u062f\u0647", "\u0632\u062d"
+    space = glyphs_of(" ", 0)
+    written = glyphs_of(third, 100) + space + glyphs_of(first, 300) + space + glyphs_of(second, 200)
+    with pymupdf.open() as pdf:
+        layer = read_text_layer(pdf.new_page(), [Run(Frame(1, 0, False), written)])
+    # The gaps between the words are wider than those of a line: each is one of its own, ...
+    assert texts(layer) == [first, second, third]
+    close = glyphs_of(third, 232) + space + glyphs_of(first, 300) + space + glyphs_of(second, 263)
+    with pymupdf.open() as pdf:
+        layer = read_text_layer(pdf.new_page(), [Run(Frame(1, 0, False), close)])
+    # ... and here they are words of one line.
+    assert texts(layer) == [f"{first} {second} {third}"]
+
+
+def test_letters_of_a_right_to_left_ligature_are_in_order() -> None:
+    """One glyph for lam and alef: turned around, its widthless alef comes before the lam."""
+    seen, lam, alef, meem = "\u0633\u0644\u0627\u0645"
+    (first, ligature, last) = glyphs_of(seen + lam + meem, 300)
+    widthless = Glyph(alef, ligature.u1, ligature.u1, 50, ligature.style)
+    ordered = logical_clusters([first, widthless, ligature, last])
+    assert "".join(glyph.char for glyph in ordered) == seen + lam + alef + meem
 
 
 def test_blank_page_is_sane_and_empty() -> None:

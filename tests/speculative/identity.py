@@ -52,10 +52,10 @@ CHAINS: dict[str, Make] = {
     "right": lambda truth, seed: toy.Hidden(truth, seed, right=1, nodes=9),
     "wrong": lambda truth, seed: toy.Hidden(truth, seed, right=0, nodes=9),
     "right again": lambda truth, seed: toy.Hidden(truth, seed, right=0.7, nodes=9),
-    "text": lambda truth, seed: AlignedText([truth]),
-    "truncated": lambda truth, seed: AlignedText([truth[: len(truth) // 2]]),
 }
 TREES: dict[str, Make] = {
+    "text": lambda truth, seed: AlignedText([truth]),
+    "truncated": lambda truth, seed: AlignedText([truth[: len(truth) // 2]]),
     "shuffled": _shuffled,
     "pieces": _pieces,
     "bushy": lambda truth, seed: toy.Hidden(truth, seed, right=0.5, nodes=24, tree=True),
@@ -90,7 +90,7 @@ def check_trees(count: int = 3) -> None:
     _check_alone(TREES, count)
 
 
-def check_penalty(count: int = 3) -> None:
+def check_penalty(count: int = 2) -> None:
     _check_alone(CHAINS | {f"{name} tree": make for name, make in TREES.items()}, count, PENALTY)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Page, Region
+from hsd_docparse.draft.joining import join_texts
 from hsd_docparse.draft.recognizer import Reading, shared_recognizer
 from hsd_docparse.targets.mini.dialect import (
     CAP,
@@ -95,7 +96,9 @@ def cut(pixels: np.ndarray, box: Box) -> np.ndarray:
     x1, y1 = min(width, int(box.x1 + 2 * margin) + 1), min(height, int(box.y1 + margin) + 1)
     if x1 - x0 < 2 or y1 - y0 < 2:
         return np.full((8, 8, 3), 255, np.uint8)
-    return pixels[y0:y1, x0:x1]
+    line = pixels[y0:y1, x0:x1]
+    # Text that runs up the page is read lying down.
+    return np.rot90(line) if line.shape[0] > 1.5 * line.shape[1] else line
 
 
 def write_region(
@@ -109,29 +112,23 @@ def write_region(
     mark = MARKS.get(block.kind, P)
     if block.kind == "heading":
         mark = H2 if block.level <= 2 else H3
+    texts = [lines.lines[row].text for row in rows]
     written = []
     glued = False
     for rank, row in enumerate(rows):
-        text = lines.lines[row].text
-        following = lines.lines[rows[rank + 1]].text if rank + 1 < len(rows) else ""
-        glue = hyphenated(text, following) or (bool(following) and _cjk(text[-1:] + following[:1]))
-        if hyphenated(text, following):
-            text = text[:-1]
-        tokens = dialect.encode(text)
-        written.append(DialectLine(place[row], 0 if rank else mark, tokens, glued))
+        text, glue = seam(texts[rank], texts[rank + 1] if rank + 1 < len(rows) else "")
+        written.append(DialectLine(place[row], 0 if rank else mark, dialect.encode(text), glued))
         glued = glue
     return written
 
 
-def hyphenated(text: str, following: str) -> bool:
-    """Does a word go on in the next line, its hyphen being the line end's alone?"""
-    return bool(re.search(r"\w-$", text)) and following[:1].islower()
-
-
-def _cjk(pair: str) -> bool:
-    return len(pair) == 2 and all(
-        "\u2e80" <= c <= "\u9fff" or "\uff00" <= c <= "\uffef" for c in pair
-    )
+def seam(text: str, following: str) -> tuple[str, bool]:
+    """What of ``text`` is written before the line ``following``, and whether that is glued on:
+    without a space, and without a hyphen that is the line end's alone."""
+    joined = join_texts([text, following])
+    if following and joined == text[:-1] + following:
+        return text[:-1], True
+    return text, bool(following) and joined == text + following
 
 
 def _write_table(
@@ -218,8 +215,8 @@ def _region(lines: PageLines, block: Sequence[DialectLine], dialect: Dialect) ->
         for line, piece in zip(block[1:], texts[1:], strict=True):
             text += piece if line.glued else f"\n{piece}" if kind == "code" else f" {piece}"
     box = shown[0].box if shown else Box(0, 0, 0, 0)
-    for line in shown:
-        box = box.union(line.box)
+    for read in shown:
+        box = box.union(read.box)
     owners = {lines.owner[line.line] for line in block if 0 <= line.line < len(lines.lines)}
     confidence, accepted = 1.0, False
     if owners:

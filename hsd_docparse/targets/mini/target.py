@@ -76,7 +76,7 @@ class MiniTarget:
 
     # The core's Target.
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def open(self, inputs: Sequence[MiniInputs]) -> list[Row]:
         lines = collate([each.sight for each in inputs], self.model.dtype)
         memory = self.model.encode(lines)
@@ -84,7 +84,7 @@ class MiniTarget:
         group.rows = [Row(group, each.prompt) for each in inputs]
         return list(group.rows)
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def score(self, states: Sequence[Row], trees: Sequence[DraftTree[int]]) -> list[Scores]:
         drafts = dict(zip(states, trees, strict=True))
         scores: dict[Row, Scores] = {}
