@@ -19,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import cv2
 import latex2mathml.converter
@@ -30,8 +32,8 @@ from lxml.html import HtmlElement
 from numpy.typing import NDArray
 from PIL import Image
 
-Pixels = NDArray[np.float32]
-"""Grey (height, width) or colour (height, width, 3) values, 0 black to 255 white."""
+Pixels = NDArray[Any]
+"""Grey (height, width) or colour (height, width, 3), float32, 0 black to 255 white."""
 
 HERE = Path(__file__).parent
 SOURCES = HERE / "sources"
@@ -42,7 +44,7 @@ CELL_TAGS = {"th", "td"}
 
 
 def print_pdf(name: str) -> pymupdf.Document:
-    """``sources/NAME.html`` as PDF, formulas typeset, without dates and random ids."""
+    """``sources/NAME.html`` as PDF, formulas typeset, with a fixed date and no random id."""
     source = TEX.sub(typeset, (SOURCES / f"{name}.html").read_text("utf-8"))
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
@@ -66,7 +68,9 @@ def print_pdf(name: str) -> pymupdf.Document:
             timeout=120,
         )
         document = pymupdf.open(stream=printed.read_bytes(), filetype="pdf")
-    document.set_metadata({"title": document.metadata["title"], "creator": "make_samples.py"})
+    title = (document.metadata or {}).get("title", name)
+    dates = dict.fromkeys(("creationDate", "modDate"), "D:20250101000000Z")
+    document.set_metadata({"title": title, "creator": "make_samples.py", **dates})
     return document
 
 
@@ -178,7 +182,7 @@ def rendered(page: pymupdf.Page, dpi: int) -> Pixels:
     return np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.h, pixmap.w).astype(np.float32)
 
 
-def smooth_noise(shape: tuple[int, int], scale: int, rng: np.random.Generator) -> Pixels:
+def smooth_noise(shape: tuple[int, ...], scale: int, rng: np.random.Generator) -> Pixels:
     """Standard normal noise whose grains are about ``scale`` pixels wide."""
     small = rng.standard_normal((shape[0] // scale + 2, shape[1] // scale + 2)).astype(np.float32)
     return cv2.resize(small, (shape[1], shape[0]), interpolation=cv2.INTER_CUBIC)
@@ -191,7 +195,7 @@ def scan(page: pymupdf.Page, degrees: float, rng: np.random.Generator, dpi: int 
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1.0)
     ink = cv2.warpAffine(255 - paper, turn, (width, height), flags=cv2.INTER_CUBIC)
     ink = cv2.GaussianBlur(ink, (0, 0), 0.9)
-    ink *= 0.78 + 0.05 * smooth_noise(paper.shape, 60, rng)
+    ink = ink * (0.78 + 0.05 * smooth_noise(paper.shape, 60, rng))
     grey = 216 + 4 * smooth_noise(paper.shape, 400, rng) + 2 * smooth_noise(paper.shape, 3, rng)
     edge = np.linspace(0, 1, width, dtype=np.float32)
     grey -= 70 * np.exp(-edge / 0.012)  # the shadow at the spine
@@ -217,7 +221,7 @@ def photo(page: pymupdf.Page, rng: np.random.Generator) -> Pixels:
     paper = cv2.warpPerspective(slip, onto, (width, height), flags=cv2.INTER_AREA)
     tint = np.array([1.0, 0.985, 0.945], np.float32)
     scene = scene * (1 - 0.6 * shadow) * (1 - mask) + paper[..., None] * tint * mask
-    y, x = np.mgrid[0:1:height * 1j, 0:1:width * 1j].astype(np.float32)
+    y, x = np.mgrid[0 : 1 : height * 1j, 0 : 1 : width * 1j].astype(np.float32)
     light = 1.06 - 0.42 * (0.55 * x + 0.45 * y) ** 1.5
     light -= 0.20 / (1 + np.exp(-(x + 0.8 * y - 1.28) / 0.035))  # the shadow of the hand
     scene = cv2.GaussianBlur(scene * light[..., None], (0, 0), 0.8)
@@ -237,8 +241,8 @@ def wood(height: int, width: int, rng: np.random.Generator) -> Pixels:
     """A table top: grain stretched along y, darker seams between the boards."""
     grain = smooth_noise((height // 40, width), 3, rng)
     grain = cv2.resize(grain, (width, height), interpolation=cv2.INTER_CUBIC)
-    grain += 0.7 * smooth_noise((height, width), 90, rng)
-    tone = 112 + 9 * grain
+    grain = grain + 0.7 * smooth_noise((height, width), 90, rng)
+    tone: Pixels = 112 + 9 * grain
     for seam in (90, 620, 1385):
         tone[:, seam : seam + 5] *= 0.55
     return tone[..., None] * np.array([1.08, 0.80, 0.56], np.float32)
@@ -290,7 +294,7 @@ def write_receipt() -> None:
 
 PRINTED = ("report", "paper", "invoice", "slides", "form", "handbook", "letter", "languages")
 SAMPLES: dict[str, Callable[[], None]] = {
-    **{name: lambda name=name: write_pdf(name) for name in PRINTED},
+    **{name: partial(write_pdf, name) for name in PRINTED},
     "report-scan": write_report_scan,
     "paper-scan": write_paper_scan,
     "receipt": write_receipt,

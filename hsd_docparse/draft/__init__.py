@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hsd_docparse.draft.debug_layout import draw_layout, to_layout
 from hsd_docparse.draft.pipeline import draft_page
 
-__all__ = ["draft_page"]
+__all__ = ["draft_page", "draw_layout", "to_layout"]

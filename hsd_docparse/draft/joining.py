@@ -13,6 +13,7 @@ _UNSPACED = re.compile(
     "\uf900-\ufaff\uff00-\uff60\uffe0-\uffef]"
 )
 """Han, kana, bopomofo and full-width forms. Korean writes spaces."""
+_HYPHENATED = re.compile(r"\w[-\u2010]$")
 _BROKEN = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
 """A word cut by a hyphen at the end of a line."""
 
@@ -37,12 +38,10 @@ def join_texts(texts: Iterable[str]) -> str:
             whole = text
         elif _BROKEN.search(whole) and text[0].islower() and "-" not in whole.split()[-1][:-1]:
             whole = whole[:-1] + text
-        elif whole.endswith(("-", "\u2010")) and text[0].isalnum() and whole[-2:-1].isalnum():
-            whole += text
-        elif _UNSPACED.match(whole[-1]) or _UNSPACED.match(text[0]):
-            whole += text
         else:
-            whole += f" {text}"
+            compound = _HYPHENATED.search(whole) and text[0].isalnum()
+            unspaced = _UNSPACED.match(whole[-1]) or _UNSPACED.match(text[0])
+            whole += text if compound or unspaced else f" {text}"
     return whole
 
 

@@ -63,7 +63,7 @@ class Block:
 def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
     """Blocks of a PDF page, in points. ``with_cells`` looks for the grid of each table too, by
     its rulings and by how its text is aligned."""
-    import pymupdf.layout
+    import pymupdf.layout  # noqa: F401  (gives pages their analyser)
 
     with _unrotated(page) as upright:
         upright.get_layout(return_raw=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 from hsd_docparse.document import Box, Line
@@ -15,6 +16,9 @@ MARKER = re.compile(
 )
 """What a list item begins with."""
 _COLUMN_ROWS = 3
+_CROSSING = 0.2
+"""Share of lines that may cross a gutter: detection sometimes takes two for one."""
+_PROSE = 0.75
 _PARAGRAPH_GAP = 0.9
 """White space between lines, in line heights beyond the usual, that ends a paragraph."""
 _INDENT = (0.8, 5.0)
@@ -56,33 +60,57 @@ def group_loose(lines: Sequence[Line]) -> list[list[Line]]:
     return groups
 
 
-def split_columns(lines: Sequence[Line]) -> list[list[Line]]:
-    """Cut a block of text that runs over several columns: at empty vertical strips with at
-    least `_COLUMN_ROWS` rows on either side."""
-    if len(lines) < 2 * _COLUMN_ROWS:
-        return [list(lines)]
-    columns: list[list[Line]] = []
+def strips(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines cut at every empty vertical strip between them, left to right."""
+    groups: list[list[Line]] = []
     reach = float("-inf")
     for line in sorted(lines, key=lambda line: line.box.x0):
-        if not columns or line.box.x0 - reach > 0.5 * font_size(line):
-            columns.append([])
-        columns[-1].append(line)
+        if groups and line.box.x0 <= reach:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
         reach = max(reach, line.box.x1)
-    if min(len(_rows(column)) for column in columns) < _COLUMN_ROWS:
-        return [list(lines)]
-    return columns
+    return groups
+
+
+def split_columns(lines: Sequence[Line]) -> list[list[Line]]:
+    """Cut a block of prose that runs over several columns, left to right: at a gutter with
+    several rows on either side that next to no line crosses. Labels and their values, whose
+    lines are ragged, stay together."""
+    for edge in sorted({line.box.x0 for line in lines})[1:]:
+        left = [line for line in lines if line.box.center[0] < edge]
+        right = [line for line in lines if line.box.center[0] >= edge]
+        if left and right and _is_gutter(left, right, edge):
+            return [*split_columns(left), *split_columns(right)]
+    return [list(lines)]
+
+
+def _is_gutter(left: list[Line], right: list[Line], edge: float) -> bool:
+    # Detected boxes are wider than their text and close narrow gutters.
+    crossing = [line for line in left if line.box.x1 - 0.5 * font_size(line) > edge]
+    crossing += [line for line in right if line.box.x0 + 0.5 * font_size(line) < edge]
+    if len(crossing) > _CROSSING * (len(left) + len(right)):
+        return False
+    if min(len(rows_of(left)), len(rows_of(right))) < _COLUMN_ROWS:
+        return False
+    return fullness(left) > _PROSE and fullness(right) > _PROSE
+
+
+def fullness(lines: Sequence[Line]) -> float:
+    """Share of the width of ``lines`` together that most of them fill: near 1 for prose."""
+    return median(line.box.width for line in lines) / max(bounds(lines).width, 1e-6)
 
 
 def split_paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
     """Cut the lines of a text block where a new paragraph begins: at a wide gap, or at an
     indented line after a line that is not."""
-    rows = _rows(lines)
+    rows = rows_of(lines)
     if len(rows) < 2:
         return [list(lines)] if lines else []
     boxes = [bounds(row) for row in rows]
     size = median(font_size(line) for line in lines)
     left = _common_left(boxes, size)
-    gaps = [below.y0 - above.y1 for above, below in zip(boxes, boxes[1:], strict=False)]
+    gaps = [below.y0 - above.y1 for above, below in pairwise(boxes)]
     usual = median(gaps)
     paragraphs = [list(rows[0])]
     for i in range(1, len(rows)):
@@ -102,14 +130,15 @@ def split_paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
 def split_items(lines: Sequence[Line]) -> list[list[Line]]:
     """Cut the lines of a list at every row that begins with a marker."""
     items: list[list[Line]] = []
-    for row in _rows(lines):
+    for row in rows_of(lines):
         if not items or MARKER.match(row[0].text):
             items.append([])
         items[-1] += row
     return items
 
 
-def _rows(lines: Sequence[Line]) -> list[list[Line]]:
+def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines from top to bottom; those that stand side by side share a row, left to right."""
     rows: list[list[Line]] = []
     for line in in_rows(lines):
         if rows and line.box.x0 >= rows[-1][-1].box.x0 and _beside(rows[-1][-1], line):

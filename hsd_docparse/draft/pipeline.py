@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hsd_docparse.document import FURNITURE, Line, Page, Region
 from hsd_docparse.draft.layout import Block, as_pdf_page, find_blocks
+from hsd_docparse.draft.paragraphs import bounds, font_size
 from hsd_docparse.draft.reading_order import reading_order
 from hsd_docparse.draft.structure import build_regions
+from hsd_docparse.draft.tables import is_table
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -30,7 +33,7 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
             draft.warnings.append(f"Text layer ignored: {layer.problem}; the page was read by OCR.")
         lines, blocks = _read_picture(page.render(dpi), page.width)
     regions = build_regions(lines, blocks, page.width, page.height)
-    draft.regions = _ordered(regions, page.width, page.height)
+    draft.regions = _ordered(regions, page.height)
     return draft
 
 
@@ -45,6 +48,9 @@ def _read_picture(image: Image.Image, width: float) -> tuple[list[Line], list[Bl
         return [], []
     with as_pdf_page(image, lines) as (pdf, scale):
         blocks = [block.scaled(1 / scale) for block in find_blocks(pdf, with_cells=False)]
+    if all(block.kind != "table" for block in blocks) and is_table(lines):
+        # The network knows tables on pages; a picture of nothing but a table escapes it.
+        blocks = [Block("table", bounds(lines), [])]
     for block in blocks:
         if block.kind == "table":
             block.cells = read_cells(pixels, block.box)
@@ -54,14 +60,15 @@ def _read_picture(image: Image.Image, width: float) -> tuple[list[Line], list[Bl
     return lines, [block.scaled(factor) for block in blocks]
 
 
-def _ordered(regions: list[Region], width: float, height: float) -> list[Region]:
+def _ordered(regions: list[Region], height: float) -> list[Region]:
     """Running text in reading order, between what stands in the top and the bottom margin."""
     body = [region for region in regions if region.kind not in FURNITURE]
     furniture = sorted(
         (region for region in regions if region.kind in FURNITURE),
         key=lambda region: (region.box.y0, region.box.x0),
     )
-    order = reading_order([region.box for region in body], width)
+    sizes = [font_size(line) for region in body for line in region.lines]
+    order = reading_order([region.box for region in body], median(sizes) if sizes else 0.0)
     return [
         *(region for region in furniture if region.box.center[1] < height / 2),
         *(body[i] for i in order),

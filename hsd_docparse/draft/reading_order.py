@@ -11,15 +11,16 @@ from statistics import median
 
 from hsd_docparse.document import Box
 
-GUTTER = 0.012
-"""Least width of a gutter between columns, in page widths."""
+_TOUCH = 0.4
+"""Font sizes by which columns may overlap: detected boxes are wider than their text."""
 _SLACK = 0.25
 """Share of the median box height by which boxes may run into one another."""
 
 
-def reading_order(boxes: Sequence[Box], width: float) -> list[int]:
-    """Indices of ``boxes`` in reading order on a page ``width`` wide."""
-    return _order(list(range(len(boxes))), boxes, width * GUTTER)
+def reading_order(boxes: Sequence[Box], font_size: float) -> list[int]:
+    """Indices of ``boxes`` in reading order; ``font_size`` is that of the page's body, in the
+    units of the boxes."""
+    return _order(list(range(len(boxes))), boxes, -_TOUCH * font_size)
 
 
 def _order(items: list[int], boxes: Sequence[Box], gutter: float) -> list[int]:
@@ -47,7 +48,8 @@ def _order(items: list[int], boxes: Sequence[Box], gutter: float) -> list[int]:
 
 
 def _columns(items: list[int], boxes: Sequence[Box], gutter: float) -> list[list[int]]:
-    """``items`` cut at every empty vertical strip at least ``gutter`` wide, left to right."""
+    """``items`` cut at every vertical strip that no box covers, left to right; ``gutter`` is
+    its least width, negative where columns may overlap."""
     return _cut(items, [(boxes[i].x0, boxes[i].x1) for i in items], gutter)
 
 

@@ -21,10 +21,19 @@ from hsd_docparse.draft.paragraphs import (
 from hsd_docparse.draft.tables import fill, to_html
 
 PAGE_NUMBER = re.compile(
-    r"[^\w]*(page|p\.|seite|第)?\s*(\d{1,4}|[ivxlc]{1,7})\s*(页|頁|(/|of|von)\s*\d{1,4})?[^\w]*",
+    r"[^\w]*(page|p\.|seite|第)?\s*(\d{1,4}|[ivxlc]{1,7})\s*(页|頁|(/|of|von)\s*\d{1,4})?[^\w.)]*",
     re.IGNORECASE,
 )
 _NUMBERING = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+\D")
+_LEAST_CELLS = 3
+"""Lines below which a block is no table, whatever the network says."""
+_EQUATION_NUMBER = re.compile(r"[(（]\s*(\d{1,3}(?:\.\d{1,3})*[a-z]?)\s*[)）]")
+_RELATION = re.compile(r"[=≡≤≥≠≈∼→⇒∈<>∝]")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_WORDY = 0.4
+"""Share of a formula's characters that may stand in words."""
+_FURNITURE_BAND = 0.15
+"""Share of the page height at its top and bottom beyond which nothing is furniture."""
 _MARGIN = 0.06
 """Share of the page height at its top and bottom where loose short lines are furniture."""
 _DUPLICATE = 0.8
@@ -51,7 +60,9 @@ def build_regions(
         regions += _regions_of_block(block, own)
     for group in group_loose(loose):
         regions += _split(_loose_kind(group, height), group)
-    _mark_page_numbers(regions, height)
+    for region in regions:
+        _correct_kind(region, height)
+    regions = _number_formulas(regions)
     _set_levels(regions)
     return regions
 
@@ -76,18 +87,17 @@ def without_duplicates(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _regions_of_block(block: Block, lines: list[Line]) -> list[Region]:
-    if block.kind == "table":
+    if block.kind == "table" and len(lines) >= _LEAST_CELLS:
         if block.cells and any(cell.text for cell in block.cells):
             return [_region("table", lines, block.box, to_html(block.cells))]
         if block.cells and lines:
             fill(block.cells, lines)
             return [_region("table", lines, block.box, to_html(block.cells))]
+    if block.kind == "table":
         return _split("text", lines)
     if block.kind == "figure":
         return [_region("figure", in_rows(lines), block.box)]
-    return [
-        region for column in split_columns(lines) for region in _split(block.kind, column)
-    ]
+    return [region for column in split_columns(lines) for region in _split(block.kind, column)]
 
 
 def _split(kind: Kind, lines: list[Line]) -> list[Region]:
@@ -148,12 +158,50 @@ def _loose_kind(lines: list[Line], height: float) -> Kind:
     return "text"
 
 
-def _mark_page_numbers(regions: list[Region], height: float) -> None:
+def _correct_kind(region: Region, height: float) -> None:
+    """What place and wording say against the network."""
+    edge = min(region.box.y0, height - region.box.y1)
+    if region.kind in FURNITURE and edge > _FURNITURE_BAND * height:
+        region.kind = "text"
+    marginal = region.kind in FURNITURE or (
+        edge < 1.5 * _MARGIN * height and len(region.lines) == 1
+    )
+    if marginal and PAGE_NUMBER.fullmatch(region.text):
+        region.kind = "page_number"
+    elif region.kind == "text" and len(region.lines) <= 2 and _is_formula(region.text):
+        region.kind = "formula"
+    elif region.kind == "formula" and _is_prose(region.text):
+        region.kind = "text"
+
+
+def _is_formula(text: str) -> bool:
+    return bool(_RELATION.search(text)) and not _is_prose(text)
+
+
+def _is_prose(text: str) -> bool:
+    words = sum(len(word) for word in _WORD.findall(text))
+    return words > _WORDY * len(text) or any("\u2e80" < char < "\uff00" for char in text)
+
+
+def _number_formulas(regions: list[Region]) -> list[Region]:
+    """An equation number belongs to the formula on its row, as its ``\\tag``."""
+    kept = []
     for region in regions:
-        outer = min(region.box.y0, height - region.box.y1) < 2 * _MARGIN * height
-        marginal = region.kind in FURNITURE or (outer and len(region.lines) == 1)
-        if marginal and region.text and PAGE_NUMBER.fullmatch(region.text):
-            region.kind = "page_number"
+        number = _EQUATION_NUMBER.fullmatch(region.text)
+        y = region.box.center[1]
+        beside = [
+            other
+            for other in regions
+            if other.kind == "formula" and other is not region and other.box.y0 < y < other.box.y1
+        ]
+        if not number or not beside:
+            kept.append(region)
+            continue
+        formula = min(beside, key=lambda other: abs(other.box.x1 - region.box.x0))
+        formula.text += f" \\tag{{{number[1]}}}"
+        formula.lines = [*formula.lines, *region.lines]
+        formula.box = formula.box.union(region.box)
+    return kept
 
 
 def _set_levels(regions: list[Region]) -> None:

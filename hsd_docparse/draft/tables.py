@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from statistics import median
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.draft.joining import in_rows, join_lines
+from hsd_docparse.draft.paragraphs import bounds, fullness, rows_of, strips
+
+_LEAST_ROWS = 3
+_MOST_ROWS = 30
+_FULL = 0.9
+"""Fullness of a column of prose."""
 
 
 @dataclass
@@ -31,7 +38,11 @@ class Cell:
 
 
 def fill(cells: list[Cell], lines: Iterable[Line]) -> None:
-    """Put the text of every line into the cell that covers most of it, or the nearest one."""
+    """Put the text of every line into the cell that covers most of it, or the nearest one.
+
+    Predicted cells drift down a long table, so a column that has as many rows of text as
+    cells is filled in order.
+    """
     inside: list[list[Line]] = [[] for _ in cells]
     for line in lines:
         best = max(
@@ -39,8 +50,32 @@ def fill(cells: list[Cell], lines: Iterable[Line]) -> None:
             key=lambda i: (cells[i].box.overlap(line.box), -_distance(cells[i], line)),
         )
         inside[best].append(line)
-    for cell, own in zip(cells, inside, strict=True):
-        cell.text = join_lines(in_rows(own))
+    for column in {cell.column for cell in cells}:
+        own = [i for i, cell in enumerate(cells) if cell.column == column and cell.column_span == 1]
+        own.sort(key=lambda i: cells[i].row)
+        rows = rows_of([line for i in own for line in inside[i]])
+        if len(rows) == len(own) and all(map(_near, (cells[i] for i in own), rows)):
+            for i, row in zip(own, rows, strict=True):
+                inside[i] = row
+    for cell, held in zip(cells, inside, strict=True):
+        cell.text = join_lines(in_rows(held))
+
+
+def _near(cell: Cell, row: list[Line]) -> bool:
+    return abs(bounds(row).center[1] - cell.box.center[1]) < max(cell.box.height, row[0].box.height)
+
+
+def is_table(lines: Sequence[Line]) -> bool:
+    """Whether ``lines`` are one table cut out of its page: a few rows of ragged pieces that no
+    line joins across the gutters. Columns of prose have full lines, pages have more of them."""
+    columns = strips(lines)
+    rows = rows_of(lines)
+    if len(columns) < 2 or not _LEAST_ROWS <= len(rows) <= _MOST_ROWS:
+        return False
+    if 2 * sum(len(row) > 1 for row in rows) < len(rows):
+        return False
+    full = sum(fullness(column) > _FULL for column in columns)
+    return 2 * full <= len(columns)
 
 
 def _distance(cell: Cell, line: Line) -> float:

@@ -33,7 +33,7 @@ def test_the_toy_proves_something() -> None:
     assert all(len(set(output)) > 6 for output in outputs)
     assert sum(output.count(toy.PAD) for output in outputs) > 5
     assert toy.greedy((1, 2, 3, 4), 8) != toy.greedy((2, 2, 3, 4), 8)
-    assert toy.greedy((1, 2, 3, 4), 8, PENALTY) != toy.greedy((1, 2, 3, 4), 8)
+    assert toy.greedy((1, 2, 3, 4), LENGTH, PENALTY) != toy.greedy((1, 2, 3, 4), LENGTH)
 
 
 def test_chains_give_what_plain_decoding_gives() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import identity
 import numpy as np
 import pytest
-import toy
 import torch
+import toy
 from identity import (
     check_cache,
     check_chains,

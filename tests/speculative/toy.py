@@ -52,7 +52,9 @@ class Transformer:
         rows, width = ids.shape
         for i, (attention, out, feed) in enumerate(self.layers):
             q, k, v = (
-                (layer_norm(x, (SIZE,)) @ weight).view(rows, width, HEADS, SIZE // HEADS).transpose(1, 2)
+                (layer_norm(x, (SIZE,)) @ weight)
+                .view(rows, width, HEADS, SIZE // HEADS)
+                .transpose(1, 2)
                 for weight in attention
             )
             if slots is not None:

@@ -267,11 +267,13 @@ def pair_features(memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
     """From the line being read to every candidate: float ``[rows, queries, most, PAIR]``."""
     here = memory.geometry[line][:, :, None, :]
     there = memory.geometry[memory.rows][:, None, :, :]
-    x0, y0, x1, y1, size, _, unit, _ = there.unbind(-1)
+    x0, y0, x1, _, size, _, unit, _ = there.unbind(-1)
     a0, b0, a1, b1, own, _, _, _ = here.unbind(-1)
     unit = unit.clamp(min=1e-4)
     most = memory.rows.shape[1]
-    ahead = memory.rows[:, None, :] - line[:, :, None]
+    # Counted within the row: where a row stands in its batch is nobody's business.
+    rank = torch.where(line > 0, line - memory.rows[:, :1] + 1, 0)
+    ahead = torch.arange(1, most + 1, device=line.device) - rank[:, :, None]
     unread = 1.0 - seen
     above = (unread @ memory.above.transpose(1, 2)).clamp(max=3) / 3
     left = (unread @ memory.left.transpose(1, 2)).clamp(max=3) / 3

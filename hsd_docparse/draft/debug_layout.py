@@ -1,0 +1,77 @@
+"""What the drafter saw, for people and for tools: a `layoutparser` layout and its overlay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hsd_docparse.document import Kind, Page
+
+if TYPE_CHECKING:
+    import layoutparser
+    from PIL import Image
+
+COLORS: dict[Kind, str] = {
+    "title": "#7b1fa2",
+    "heading": "#ab47bc",
+    "text": "#1976d2",
+    "list_item": "#0097a7",
+    "table": "#d32f2f",
+    "figure": "#388e3c",
+    "caption": "#f57c00",
+    "formula": "#c2185b",
+    "code": "#5d4037",
+    "footnote": "#827717",
+    "header": "#757575",
+    "footer": "#757575",
+    "page_number": "#757575",
+}
+"""Outline of each kind of region."""
+
+
+def to_layout(page: Page) -> layoutparser.Layout:
+    """Regions of ``page`` as text blocks in reading order, boxes in page units."""
+    import layoutparser
+
+    return layoutparser.Layout(
+        [
+            layoutparser.TextBlock(
+                layoutparser.Rectangle(*region.box),
+                text=region.text,
+                id=number,
+                type=region.kind,
+                score=region.confidence,
+            )
+            for number, region in enumerate(page.regions, 1)
+        ]
+    )
+
+
+def draw_layout(image: Image.Image, page: Page) -> Image.Image:
+    """``image`` of the whole ``page`` with every region outlined in the colour of its kind and
+    named by its number in reading order and its kind."""
+    import layoutparser
+
+    layout = to_layout(page).scale((image.width / page.width, image.height / page.height))
+    for number, block in enumerate(layout, 1):
+        block.id = f"{number} {block.type}"
+    _restore_getsize()
+    return layoutparser.draw_box(
+        image,
+        layout,
+        box_width=max(2, image.width // 500),
+        color_map=dict(COLORS),
+        show_element_id=True,
+        id_font_size=max(12, image.width // 80),
+    )
+
+
+def _restore_getsize() -> None:
+    """layoutparser measures text with a method that Pillow 10 took out of its fonts."""
+    from PIL import ImageFont
+
+    def getsize(font: ImageFont.FreeTypeFont, text: str) -> tuple[int, int]:
+        _, _, right, bottom = font.getbbox(text)
+        return int(right), int(bottom)
+
+    if not hasattr(ImageFont.FreeTypeFont, "getsize"):
+        ImageFont.FreeTypeFont.getsize = getsize  # type: ignore[attr-defined]

@@ -1,0 +1,116 @@
+"""docparse-mini as a target: exact under speculation, alone and in batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tiny_mini
+import torch
+
+from hsd_docparse.speculative import AlignedText, DraftTree, NoDraft, Request, generate, step
+from hsd_docparse.targets.mini.dialect import PAGE, REGION, VOID
+from hsd_docparse.targets.mini.target import MiniInputs
+
+PROMPTS = [(9, 1, PAGE), (4, 2, REGION), (14, 3, PAGE), (2, 7, REGION)]
+
+
+def decode(inputs: list[MiniInputs], drafts: list[list[list[int]]]) -> tuple[list[list[int]], int]:
+    target = tiny_mini.target()
+    states = target.open(inputs)
+    requests = [
+        Request(state, AlignedText(draft) if draft else NoDraft(), target.stops(each))
+        for state, each, draft in zip(states, inputs, drafts, strict=True)
+    ]
+    calls = generate(target, requests)
+    return [request.output for request in requests], calls
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[tuple[MiniInputs, list[int]]]:
+    """Inputs, and what plain greedy decoding makes of each alone."""
+    inputs = [tiny_mini.inputs(*prompt) for prompt in PROMPTS]
+    return [(each, decode([each], [[]])[0][0]) for each in inputs]
+
+
+def test_outputs_are_worth_comparing(cases: list[tuple[MiniInputs, list[int]]]) -> None:
+    pointers = {t for _, out in cases for t in out if t >= tiny_mini.dialect().vocabulary}
+    assert len(pointers) >= 5
+    assert min(len(set(out)) for _, out in cases) >= 5
+
+
+def damaged(text: list[int], how: str) -> list[list[int]]:
+    rng = np.random.default_rng(len(text))
+    size = tiny_mini.dialect().vocabulary
+    return {
+        "right": [text],
+        "empty": [[]],
+        "truncated": [text[: len(text) // 2]],
+        "shuffled": [rng.permutation(text).tolist()],
+        "pieces": [text[30:], text[8:20], text[:10]],
+        "noisy": [[t if rng.random() < 0.8 else int(rng.integers(0, size)) for t in text]],
+        "wrong": [rng.integers(0, size, len(text)).tolist()],
+        "pointing nowhere": [[size + 500 if i % 7 == 3 else t for i, t in enumerate(text)]],
+        "void": [[VOID if i % 5 == 2 else t for i, t in enumerate(text)]],
+    }[how]
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["right", "empty", "truncated", "shuffled", "pieces", "noisy", "wrong", "pointing nowhere",
+     "void"],
+)  # fmt: skip
+def test_any_draft_gives_the_greedy_output(
+    cases: list[tuple[MiniInputs, list[int]]], how: str
+) -> None:
+    for inputs, plain in cases:
+        (output,), calls = decode([inputs], [damaged(plain, how)])
+        assert output == plain
+        assert how != "right" or calls <= len(plain) / 3
+
+
+def test_a_ragged_batch_is_every_row_alone(cases: list[tuple[MiniInputs, list[int]]]) -> None:
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2], [2, 2, 1]):
+        inputs = [cases[i][0] for i in order]
+        drafts = [
+            damaged(cases[i][1], ["noisy", "right", "pieces"][n % 3]) for n, i in enumerate(order)
+        ]
+        outputs, _ = decode(inputs, drafts)
+        assert outputs == [cases[i][1] for i in order]
+
+
+def test_a_kept_cache_scores_like_a_fresh_one(cases: list[tuple[MiniInputs, list[int]]]) -> None:
+    """Both the keys and what follows from them: where the model looks, what it has seen."""
+    target = tiny_mini.target()
+    inputs, plain = cases[2]
+    (state,) = target.open([inputs])
+    request = Request(state, AlignedText(damaged(plain, "noisy")), target.stops(inputs))
+    for _ in range(6):
+        step(target, [request])
+    probe = DraftTree.merge(
+        [[5, 20, 300], [5, 21], [tiny_mini.dialect().vocabulary, 6]], nodes=9, depth=3
+    )  # noqa: E501
+    (kept,) = target.score([state], [probe])
+    (fresh_state,) = target.open([inputs])
+    done = len(request.output)
+    whole = DraftTree(
+        [*request.output, *probe.atoms],
+        [*range(-1, done - 1), *(done - 1 if p < 0 else done + p for p in probe.parents)],
+    )
+    (fresh,) = target.score([fresh_state], [whole])
+    assert torch.allclose(kept.logits, fresh.logits[done:], atol=1e-10)
+
+
+def test_a_narrow_window_forgets_and_stays_exact() -> None:
+    target = tiny_mini.target(window=8)
+    inputs = tiny_mini.inputs(9, 1, PAGE)
+
+    def output(draft: list[list[int]]) -> list[int]:
+        (state,) = target.open([inputs])
+        request = Request(state, AlignedText(draft) if draft else NoDraft(), target.stops(inputs))
+        generate(target, [request])
+        return request.output
+
+    plain = output([])
+    assert plain != decode([inputs], [[]])[0][0]
+    assert output([plain]) == plain
+    assert output(damaged(plain, "noisy")) == plain

@@ -1,0 +1,137 @@
+"""The dialect of docparse-mini, and pages written and read in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import tiny_mini
+
+from hsd_docparse.document import Box, Line, Page, Region
+from hsd_docparse.draft.recognizer import GLYPH, Reading
+from hsd_docparse.targets.mini.dialect import (
+    EOS,
+    H1,
+    JOIN,
+    SPECIAL,
+    TABLE,
+    TD,
+    VOID,
+    DialectLine,
+    Gaze,
+    P,
+)
+from hsd_docparse.targets.mini.pages import PageLines, read_page, seam, write_region
+from hsd_docparse.targets.mini.vision import geometry, visual_order
+
+
+def test_marks_have_the_ids_that_their_names_say() -> None:
+    tokenizer = tiny_mini.dialect().tokenizer
+    assert [tokenizer.token_to_id(mark) for mark in SPECIAL] == list(range(len(SPECIAL)))
+    assert (EOS, H1, TD) == (0, 6, 15)
+
+
+def test_writing_and_reading_are_inverse() -> None:
+    dialect = tiny_mini.dialect()
+    lines = [
+        DialectLine(3, H1, dialect.encode("Über uns")),
+        DialectLine(0, P, dialect.encode("exam")),
+        DialectLine(1, 0, dialect.encode("ple 例"), glued=True),
+        DialectLine(2, TABLE, dialect.encode("a")),
+        DialectLine(-1, TD, []),
+    ]
+    assert dialect.read([*dialect.write(lines), EOS, 99]) == lines
+
+
+def test_a_gaze_counts_characters_and_starts_anew_at_a_pointer() -> None:
+    dialect = tiny_mini.dialect()
+    gaze = Gaze()
+    for token in [dialect.vocabulary + 2, P, *dialect.encode("né例"), JOIN]:
+        gaze = dialect.advance(gaze, token)
+    assert (gaze.line, gaze.character, gaze.seen) == (2, 3, {2})
+    gaze = dialect.advance(gaze, dialect.vocabulary + 5)
+    assert (gaze.line, gaze.character, gaze.seen) == (5, 0, {2, 5})
+    assert dialect.advance(gaze, VOID).line == -1
+
+
+def test_visual_order_knows_rows_and_no_columns() -> None:
+    boxes = [Box(100, 11, 190, 21), Box(0, 30, 90, 40), Box(0, 10, 90, 20), Box(100, 30, 190, 40)]
+    assert visual_order(boxes) == [2, 0, 1, 3]
+
+
+def test_geometry_does_not_depend_on_the_unit() -> None:
+    boxes = [Box(10, 10, 90, 20), Box(10, 25, 50, 45)]
+    scaled = [box.scaled(3) for box in boxes]
+    one = geometry(boxes, Box(0, 0, 100, 200))
+    assert np.allclose(one, geometry(scaled, Box(0, 0, 300, 600)))
+    assert np.allclose(one[0, :4], [0.1, 0.05, 0.9, 0.1])
+
+
+def test_seams() -> None:
+    assert seam("an exam-", "ple of") == ("an exam", True)
+    assert seam("state-of-the-", "Art") == ("state-of-the-", True)
+    assert seam("one", "two") == ("one", False)
+    assert seam("文字", "認識") == ("文字", True)
+    assert seam("last", "") == ("last", False)
+
+
+def page_lines(regions: list[Region]) -> PageLines:
+    page = Page(1, 200, 300, regions)
+    found = [(line, i) for i, region in enumerate(regions) for line in region.lines]
+    blank = Reading("", [], np.zeros((0, GLYPH), np.float32))
+    of_region: list[list[int]] = [[] for _ in regions]
+    for place, (_, region) in enumerate(found):
+        of_region[region].append(place)
+    lines = [line for line, _ in found]
+    return PageLines(
+        page, lines, [line.box for line in lines], [blank] * len(lines),
+        [region for _, region in found], of_region,
+    )  # fmt: skip
+
+
+def row(y: float, *texts: str) -> list[Line]:
+    return [Line(text, Box(60.0 * i, y, 60.0 * i + 50, y + 10)) for i, text in enumerate(texts)]
+
+
+def drafted() -> list[Region]:
+    table = "<table><tr><td>Item</td><td>Price</td></tr><tr><td></td><td>2 €</td></tr></table>"
+    return [
+        Region("page_number", Box(0, 0, 9, 9), "7", lines=row(0, "7")),
+        Region("title", Box(0, 20, 50, 30), "Prices", 1, row(20, "Prices")),
+        Region(
+            "text",
+            Box(0, 40, 50, 60),
+            "They are exempt.",
+            0,
+            row(40, "They are ex-") + row(50, "empt."),
+        ),  # noqa: E501
+        Region("figure", Box(0, 70, 50, 90)),
+        Region(
+            "table", Box(0, 100, 120, 130), table, 0, row(100, "Item", "Price") + row(120, "2 €")
+        ),  # noqa: E501
+    ]
+
+
+def test_a_draft_comes_back_accepted_with_its_figures_and_furniture() -> None:
+    dialect = tiny_mini.dialect()
+    lines = page_lines(drafted())
+    everywhere = {i: i for i in range(len(lines.lines))}
+    written = [line for i in lines.readable for line in write_region(lines, i, everywhere, dialect)]
+    regions = read_page(lines, dialect.read(dialect.write(written)), dialect)
+    assert [(r.kind, r.text) for r in regions] == [(r.kind, r.text) for r in drafted()]
+    assert [r.provenance for r in regions] == ["draft", "accepted", "accepted", "draft", "accepted"]
+    assert regions[4].box == Box(0, 100, 110, 130)
+
+
+def test_another_order_another_word_and_a_dropped_line_are_corrections() -> None:
+    dialect = tiny_mini.dialect()
+    lines = page_lines(drafted()[1:3])
+    output = [
+        DialectLine(1, P, dialect.encode("They art ex")),
+        DialectLine(2, 0, dialect.encode("empt."), glued=True),
+    ]
+    (region,) = read_page(lines, output, dialect)
+    assert (region.kind, region.text, region.provenance) == (
+        "text",
+        "They art exempt.",
+        "corrected",
+    )
+    assert [line.text for line in region.lines] == ["They art ex", "empt."]
