@@ -268,9 +268,8 @@ class Composer:
         jitter = self.rng.gauss
         high = em * 1.15 * max(0.8, min(1.25, jitter(1, 0.04)))
         wide = line["width"] * em
-        return Box(
-            x + jitter(0, 0.05) * em, y + jitter(0, 0.04) * em, x + wide + jitter(0, 0.08) * em, y + high
-        )  # fmt: skip
+        left, top = x + jitter(0, 0.05) * em, y + jitter(0, 0.04) * em
+        return Box(left, top, x + wide + jitter(0, 0.08) * em, y + high)
 
 
 @dataclass

@@ -161,9 +161,9 @@ class Style:
             pixels += np.linspace(0, self.shade, pixels.shape[1])[None, :, None]
         if self.scale < 1:
             size = (max(8, int(width * self.scale)), max(8, int(height * self.scale)))
-            pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+            pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.float32)
         if self.blur:
-            pixels = cv2.GaussianBlur(pixels, (0, 0), self.blur)
+            pixels = cv2.GaussianBlur(pixels, (0, 0), self.blur).astype(np.float32)
         if self.noise:
             seeded = np.random.default_rng(rng.getrandbits(32))
             pixels += seeded.normal(0, self.noise, pixels.shape[:2])[..., None]

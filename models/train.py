@@ -201,9 +201,10 @@ def main() -> None:
         tokens += sum(len(s.tokens) for s in samples)
         losses.append(loss.item())
         if step % 25 == 0:
-            rate = tokens / 1e6
+            spent = time.time() - began
+            mean = np.mean(losses[-25:])
             print(
-                f"step {step} loss {np.mean(losses[-25:]):.3f} {rate:.3f} M tokens, {time.time() - began:.0f} s",
+                f"step {step} loss {mean:.3f} {tokens / 1e6:.3f} M tokens, {spent:.0f} s",
                 flush=True,
             )
         if step % arguments.every == 0 or step == arguments.steps:

@@ -18,7 +18,8 @@ MARKER = re.compile(
 _COLUMN_ROWS = 3
 _CROSSING = 0.2
 """Share of lines that may cross a gutter: detection sometimes takes two for one."""
-_PROSE = 0.75
+_COLUMN_WIDTH = 8.0
+"""Font sizes; lines of prose are longer."""
 _PARAGRAPH_GAP = 0.9
 """White space between lines, in line heights beyond the usual, that ends a paragraph."""
 _INDENT = (0.8, 5.0)
@@ -76,24 +77,21 @@ def strips(lines: Sequence[Line]) -> list[list[Line]]:
 def split_columns(lines: Sequence[Line]) -> list[list[Line]]:
     """Cut a block of prose that runs over several columns, left to right: at a gutter with
     several rows on either side that next to no line crosses. Labels and their values, whose
-    lines are ragged, stay together."""
+    lines are short, stay together."""
     for edge in sorted({line.box.x0 for line in lines})[1:]:
-        left = [line for line in lines if line.box.center[0] < edge]
-        right = [line for line in lines if line.box.center[0] >= edge]
-        if left and right and _is_gutter(left, right, edge):
-            return [*split_columns(left), *split_columns(right)]
+        # Detected boxes are wider than their text and close narrow gutters.
+        right = [line for line in lines if line.box.x0 + 0.5 * font_size(line) >= edge]
+        left = [line for line in lines if line.box.x1 - 0.5 * font_size(line) <= edge]
+        crossing = [line for line in lines if line not in left and line not in right]
+        if len(crossing) <= _CROSSING * len(lines) and _is_column(left) and _is_column(right):
+            return [*split_columns([*left, *crossing]), *split_columns(right)]
     return [list(lines)]
 
 
-def _is_gutter(left: list[Line], right: list[Line], edge: float) -> bool:
-    # Detected boxes are wider than their text and close narrow gutters.
-    crossing = [line for line in left if line.box.x1 - 0.5 * font_size(line) > edge]
-    crossing += [line for line in right if line.box.x0 + 0.5 * font_size(line) < edge]
-    if len(crossing) > _CROSSING * (len(left) + len(right)):
+def _is_column(lines: list[Line]) -> bool:
+    if len(rows_of(lines)) < _COLUMN_ROWS:
         return False
-    if min(len(rows_of(left)), len(rows_of(right))) < _COLUMN_ROWS:
-        return False
-    return fullness(left) > _PROSE and fullness(right) > _PROSE
+    return median(line.box.width / font_size(line) for line in lines) > _COLUMN_WIDTH
 
 
 def fullness(lines: Sequence[Line]) -> float:

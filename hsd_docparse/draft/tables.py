@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from statistics import median
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.draft.joining import in_rows, join_lines

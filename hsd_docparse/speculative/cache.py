@@ -142,11 +142,14 @@ class SlotCache(Cache):
         if end < self.live.shape[1]:
             # What a chain rejects lies at the end, and costs nothing to forget.
             self.live, self.position = self.live[:, :end], self.position[:, :end]
-            for layer in self.layers:
+            for layer in self._slot_layers():
                 layer.used = end
         longest = max(self.lengths)
         if end - longest > DEAD_SHARE * end + 16:
             self._gather(torch.arange(len(rows), device=self.live.device))
+
+    def _slot_layers(self) -> list[SlotLayer]:
+        return [layer for layer in self.layers if isinstance(layer, SlotLayer)]
 
     def _gather(self, rows: Tensor) -> None:
         live = self.live[rows]
@@ -155,7 +158,7 @@ class SlotCache(Cache):
         slots = (~live).to(torch.uint8).argsort(dim=1, stable=True)[:, :width]
         self.live = live.gather(1, slots)
         self.position = self.position[rows].gather(1, slots)
-        for layer in self.layers:
+        for layer in self._slot_layers():
             layer.gather(rows, slots)
 
     def _add(self, position: Tensor) -> None:

@@ -52,7 +52,7 @@ class Request(Generic[Atom]):
     state: Any
     drafter: Drafter[Atom]
     stops: Sequence[Stop[Atom]]
-    verifier: Verifier[Atom] = field(default_factory=Greedy)
+    verifier: Verifier[Any] = field(default_factory=Greedy)
     processors: Sequence[Processor] = ()
     controller: Controller[Atom] = field(default_factory=Fixed)
     observers: Sequence[Observer[Atom]] = ()

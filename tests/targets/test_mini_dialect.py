@@ -102,11 +102,11 @@ def drafted() -> list[Region]:
             "They are exempt.",
             0,
             row(40, "They are ex-") + row(50, "empt."),
-        ),  # noqa: E501
+        ),
         Region("figure", Box(0, 70, 50, 90)),
         Region(
             "table", Box(0, 100, 120, 130), table, 0, row(100, "Item", "Price") + row(120, "2 €")
-        ),  # noqa: E501
+        ),
     ]
 
 

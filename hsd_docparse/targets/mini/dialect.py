@@ -75,7 +75,7 @@ class Dialect:
         marks count none."""
         counts = []
         for token in range(self.vocabulary):
-            piece = self.tokenizer.id_to_token(token)
+            piece = self.tokenizer.id_to_token(token) or ""
             if token < len(SPECIAL):
                 counts.append(0)
             else:

@@ -59,7 +59,8 @@ class DocparseMiniConfig(PreTrainedConfig):
         self.decoder_layers = decoder_layers
         self.window = window
         self.max_tokens = max_tokens
-        super().__init__(tie_word_embeddings=False, **kwargs)
+        kwargs.setdefault("tie_word_embeddings", False)
+        super().__init__(**kwargs)
 
 
 @dataclass
@@ -332,9 +333,8 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         self.pointed = nn.Linear(size, size)
         self.current = nn.Linear(size, size)
         self.progress = nn.Linear(3, size)
-        self.decoder_layers = nn.ModuleList(
-            DecoderLayer(size, heads, i) for i in range(config.decoder_layers)
-        )
+        decoders = [DecoderLayer(size, heads, i) for i in range(config.decoder_layers)]
+        self.decoder_layers = nn.ModuleList(decoders)
         self.norm = nn.LayerNorm(size)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
         self.pointer = Pointer(size)
@@ -382,7 +382,8 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         vectors = torch.cat([self.nothing[:1].to(vectors.dtype), vectors])
         mask = torch.cat([(at < 1)[None], mask])
         rank = at.expand(mask.shape)[mask]
-        pairs = [layer.look.keys_values(x[:, None], rank[:, None]) for layer in self.decoder_layers]
+        looks = [layer.look for layer in self.decoder_layers if isinstance(layer, DecoderLayer)]
+        pairs = [look.keys_values(x[:, None], rank[:, None]) for look in looks]
         keys = [padded(key[:, :, 0], mask).transpose(1, 2) for key, _ in pairs]
         values = [padded(value[:, :, 0], mask).transpose(1, 2) for _, value in pairs]
         geometry = torch.cat([lines.geometry.new_zeros(1, GEOMETRY), lines.geometry])

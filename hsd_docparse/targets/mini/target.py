@@ -204,7 +204,10 @@ class MiniTarget:
         return [[*text, EOS]]
 
     def stops(self, inputs: MiniInputs) -> list[Stop[int]]:
-        return [StopTokens([EOS]), MaxLength(self.model.config.max_tokens), Loop()]
+        # What is written was seen: a text of twice as many tokens as glyphs has gone astray.
+        glyphs = sum(len(reading.text) for reading in inputs.sight.readings)
+        most = 64 + 2 * glyphs + 4 * len(inputs.sight.readings)
+        return [StopTokens([EOS]), MaxLength(min(most, self.model.config.max_tokens)), Loop()]
 
     def processors(self, inputs: MiniInputs) -> list[Processor]:
         return []
