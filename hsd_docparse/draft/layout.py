@@ -67,7 +67,7 @@ def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
 
     with _unrotated(page) as upright:
         upright.get_layout(return_raw=True)
-        groups = upright.layout_information or []
+        groups: list[dict[str, Any]] = upright.layout_information or []
         blocks = [
             Block(
                 KINDS[group["class_name"]],
@@ -114,12 +114,12 @@ def as_pdf_page(image: Image.Image, lines: list[Line]) -> Iterator[tuple[pymupdf
         font = _font()
         for line in lines:
             box = line.box.scaled(scale)
-            size = 0.9 * box.height
-            length = font.text_length(line.text, size)
+            height = 0.9 * box.height
+            length = font.text_length(line.text, height)
             if length <= 0:
                 continue
             writer = pymupdf.TextWriter(page.rect)
-            writer.append((box.x0, box.y1 - 0.2 * box.height), line.text, font, size)
+            writer.append((box.x0, box.y1 - 0.2 * box.height), line.text, font, height)
             stretch = pymupdf.Matrix(box.width / length, 1)
             writer.write_text(page, render_mode=3, morph=(pymupdf.Point(box.x0, box.y1), stretch))
         yield page, scale

@@ -60,13 +60,14 @@ def _cut(image: NDArray[np.uint8], quad: NDArray[np.float32]) -> NDArray[np.uint
         line = image[max(0, y0) : y1 + 1, max(0, x0) : x1 + 1]
     else:
         corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
-        line = cv2.warpPerspective(
+        turned = cv2.warpPerspective(
             image,
             cv2.getPerspectiveTransform(quad, corners),
             (width, height),
             flags=cv2.INTER_CUBIC,
             borderMode=cv2.BORDER_REPLICATE,
         )
+        line = np.asarray(turned, np.uint8)
     if line.shape[0] >= _UPRIGHT * line.shape[1]:
         line = np.rot90(line)
     return np.ascontiguousarray(line, dtype=np.uint8)

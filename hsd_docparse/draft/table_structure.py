@@ -63,7 +63,7 @@ class TableStructure:
         places, scores = self._session.run(None, {self._input: square.transpose(2, 0, 1)[None]})
         names = [self._tokens[i] for i in scores[0].argmax(axis=1)]
         corners = places[0].reshape(len(names), -1, 2) * SIDE / scale
-        return _grid(names, corners)
+        return lay_out(names, corners)
 
 
 @cache
@@ -85,7 +85,7 @@ def read_cells(page: NDArray[np.uint8], table: Box) -> list[Cell]:
     return cells
 
 
-def _grid(names: list[str], corners: NDArray[np.float32]) -> list[Cell]:
+def lay_out(names: list[str], corners: NDArray[np.float32]) -> list[Cell]:
     """Lay the emitted tags out on a grid; ``corners`` is ``[len(names), 4, 2]``."""
     cells: list[Cell] = []
     taken: set[tuple[int, int]] = set()

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from hsd_docparse.document import Box
+from hsd_docparse.draft.reading_order import reading_order
+
+TITLE = Box(10, 0, 190, 20)
+LEFT = [Box(10, 30, 95, 60), Box(10, 65, 95, 100)]
+RIGHT = [Box(105, 30, 190, 70), Box(105, 75, 190, 100)]
+
+
+def test_columns_are_read_down_below_a_title_that_spans_them() -> None:
+    boxes = [RIGHT[1], LEFT[0], TITLE, RIGHT[0], LEFT[1]]
+    assert reading_order(boxes, 10) == [2, 1, 4, 3, 0]
+
+
+def test_a_figure_across_the_page_ends_the_columns_above_it() -> None:
+    figure = Box(10, 110, 190, 150)
+    below = [Box(10, 160, 95, 190), Box(105, 160, 190, 190)]
+    boxes = [*LEFT, *RIGHT, figure, *below]
+    assert reading_order(boxes, 10) == list(range(7))
+
+
+def test_a_gap_at_one_height_in_both_columns_does_not_cut_them() -> None:
+    boxes = [Box(0, 0, 90, 40), Box(100, 0, 190, 40), Box(0, 50, 90, 90), Box(100, 50, 190, 90)]
+    assert reading_order(boxes, 10) == [0, 2, 1, 3]
+
+
+def test_columns_whose_boxes_touch_are_still_columns() -> None:
+    boxes = [Box(0, 0, 101, 40), Box(100, 0, 190, 20), Box(0, 45, 101, 90), Box(100, 25, 190, 90)]
+    assert reading_order(boxes, 10) == [0, 2, 1, 3]
+
+
+def test_boxes_that_no_straight_cut_divides() -> None:
+    pinwheel = [Box(0, 0, 60, 30), Box(70, 0, 100, 70), Box(0, 40, 30, 100), Box(40, 80, 100, 100)]
+    pinwheel.append(Box(35, 25, 75, 85))
+    assert reading_order(pinwheel, 1)[0] == 0
+    assert sorted(reading_order(pinwheel, 1)) == [0, 1, 2, 3, 4]
+
+
+def test_nothing_to_order() -> None:
+    assert reading_order([], 0.0) == []

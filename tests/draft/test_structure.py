@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+
+from hsd_docparse.document import Box, Line
+from hsd_docparse.draft.layout import Block
+from hsd_docparse.draft.structure import build_regions
+
+
+def line(text: str, y0: float, x0: float = 50, x1: float = 350, size: float = 10) -> Line:
+    return Line(text, Box(x0, y0, x1, y0 + size), size=size)
+
+
+def block(kind: str, *lines: Line) -> Block:
+    box = lines[0].box
+    for other in lines:
+        box = box.union(other.box)
+    return Block(kind, box, [line.box for line in lines])  # type: ignore[arg-type]
+
+
+BODY = [line(f"some words of running text {i}", 200 + 12 * i) for i in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "kind", "level"),
+    [
+        ("Overview", 12, "heading", 2),
+        ("Overview", 10, "heading", 3),
+        ("2.1 Method", 10, "heading", 3),
+        ("4 Results", 12, "heading", 2),
+        ("A paper on things", 18, "title", 1),
+    ],
+)
+def test_levels_of_headings(text: str, size: float, kind: str, level: int) -> None:
+    heading = line(text, 100, size=size)
+    regions = build_regions(
+        [heading, *BODY], [block("heading", heading), block("text", *BODY)], 400, 600
+    )
+    found = next(region for region in regions if region.text == text)
+    assert (found.kind, found.level) == (kind, level)
+
+
+def test_every_line_is_in_exactly_one_region() -> None:
+    loose = line("nobody's line", 450)
+    lines = [*BODY, loose]
+    regions = build_regions(lines, [block("text", *BODY)], 400, 600)
+    held = [line for region in regions for line in region.lines]
+    assert sorted(map(id, held)) == sorted(map(id, lines))
+
+
+def test_a_number_at_the_foot_is_a_page_number_and_one_in_the_text_is_not() -> None:
+    foot, inner = line("- 12 -", 585, 190, 210), line("12", 300, 190, 210)
+    kinds = {r.text: r.kind for r in build_regions([foot, inner, *BODY], [], 400, 600)}
+    assert kinds["- 12 -"] == "page_number"
+    assert kinds["12"] == "text"
+
+
+def test_what_stands_far_from_the_margins_is_no_header() -> None:
+    header = line("Some text", 300)
+    (region,) = build_regions([header], [block("header", header)], 400, 600)
+    assert region.kind == "text"
+
+
+def test_a_formula_takes_the_number_on_its_row() -> None:
+    formula, number = line("E = mc2 + hν", 300, 100, 200), line("(3.1)", 301, 330, 350)
+    (region,) = build_regions([formula, number], [block("formula", formula)], 400, 600)
+    assert region.kind == "formula"
+    assert region.text == r"E = mc2 + hν \tag{3.1}"
+
+
+def test_list_items_are_regions_of_their_own() -> None:
+    items = [line("• first", 100), line("• second", 112)]
+    regions = build_regions(items, [block("list_item", *items)], 400, 600)
+    assert [(r.kind, r.text, r.level) for r in regions] == [
+        ("list_item", "• first", 1),
+        ("list_item", "• second", 1),
+    ]
+
+
+def test_code_keeps_its_lines_and_indents() -> None:
+    rows = [("def f():", 50, 98), ("return 1", 74, 122)]
+    lines = [
+        Line(text, Box(x0, 100 + 12 * i, x1, 110 + 12 * i), size=10, mono=True)
+        for i, (text, x0, x1) in enumerate(rows)
+    ]
+    (region,) = build_regions(lines, [block("text", *lines)], 400, 600)
+    assert (region.kind, region.text) == ("code", "def f():\n    return 1")
+
+
+def test_a_block_inside_another_of_its_kind_adds_nothing() -> None:
+    outer, inner = block("text", *BODY), block("text", *BODY[1:3])
+    assert len(build_regions(BODY, [inner, outer], 400, 600)) == 1
+
+
+def test_confidence_is_the_mean_probability_of_the_characters() -> None:
+    read = Line("ab", Box(50, 300, 90, 310), [0.5, 1.0], "ocr", 10)
+    (region,) = build_regions([read], [], 400, 600)
+    assert region.confidence == pytest.approx(0.75)
