@@ -48,30 +48,20 @@ def to_layout(page: Page) -> layoutparser.Layout:
 
 def draw_layout(image: Image.Image, page: Page) -> Image.Image:
     """``image`` of the whole ``page`` with every region outlined in the colour of its kind and
-    named by its number in reading order and its kind."""
+    named, beside it, by its number in reading order and its kind."""
     import layoutparser
+    from PIL import ImageDraw, ImageFont
 
     layout = to_layout(page).scale((image.width / page.width, image.height / page.height))
+    width = max(2, image.width // 500)
+    drawn = layoutparser.draw_box(image, layout, box_width=width, color_map=dict(COLORS))
+    pen = ImageDraw.Draw(drawn)
+    font = ImageFont.load_default(max(11, image.width // 90))
     for number, block in enumerate(layout, 1):
-        block.id = f"{number} {block.type}"
-    _restore_getsize()
-    return layoutparser.draw_box(
-        image,
-        layout,
-        box_width=max(2, image.width // 500),
-        color_map=dict(COLORS),
-        show_element_id=True,
-        id_font_size=max(12, image.width // 80),
-    )
-
-
-def _restore_getsize() -> None:
-    """layoutparser measures text with a method that Pillow 10 took out of its fonts."""
-    from PIL import ImageFont
-
-    def getsize(font: ImageFont.FreeTypeFont, text: str) -> tuple[int, int]:
-        _, _, right, bottom = font.getbbox(text)
-        return int(right), int(bottom)
-
-    if not hasattr(ImageFont.FreeTypeFont, "getsize"):
-        ImageFont.FreeTypeFont.getsize = getsize  # type: ignore[attr-defined]
+        label = f"{number} {block.type}"
+        left, top, *_ = block.coordinates
+        # In the margin, so that nothing is covered; above the region where there is none.
+        room = font.getlength(label) < left - width
+        at = (left - width, top) if room else (left, top - width)
+        pen.text(at, label, COLORS[block.type], font, anchor="ra" if room else "ld")
+    return drawn

@@ -63,7 +63,11 @@ def _compile() -> Any:
 
     core = ov.Core()
     model = core.read_model(Path(rapidocr.__file__).parent / "models" / "PP-OCRv6_det_small.onnx")
-    settings: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"}
+    # Every page has a size of its own: kernels kept for past sizes only take memory.
+    settings: dict[str, Any] = {
+        "PERFORMANCE_HINT": "LATENCY",
+        "CPU_RUNTIME_CACHE_CAPACITY": "0",
+    }
     if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         settings["INFERENCE_PRECISION_HINT"] = "bf16"
     return core.compile_model(model, "CPU", settings)

@@ -15,6 +15,8 @@ from io import BytesIO
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hsd_docparse.document import Box, Kind, Line
 from hsd_docparse.draft.joining import join_texts
 from hsd_docparse.draft.tables import Cell
@@ -65,7 +67,8 @@ def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
     its rulings and by how its text is aligned."""
     import pymupdf.layout  # noqa: F401  (gives pages their analyser)
 
-    with _unrotated(page) as upright:
+    # The features of boxes without height are logarithms of zero.
+    with np.errstate(divide="ignore", invalid="ignore"), _unrotated(page) as upright:
         upright.get_layout(return_raw=True)
         groups: list[dict[str, Any]] = upright.layout_information or []
         blocks = [

@@ -34,17 +34,30 @@ def _order(items: list[int], boxes: Sequence[Box], gutter: float) -> list[int]:
         return _by_neighbours(items, boxes)
     ordered: list[int] = []
     while bands:
-        count, divided = 1, False
-        for end in range(1, len(bands) + 1):
-            union = [i for band in bands[:end] for i in band]
-            if len(_columns(union, boxes, gutter)) > 1:
-                count, divided = end, True
-            elif divided:
-                break
-        group = [i for band in bands[:count] for i in band]
-        ordered += _order(group, boxes, gutter) if divided or count == 1 else group
-        bands = bands[count:]
+        start, end = _divided_run(bands, boxes, gutter)
+        for band in bands[:start]:
+            ordered += _order(band, boxes, gutter)
+        ordered += _order([i for band in bands[start:end] for i in band], boxes, gutter)
+        bands = bands[end:]
     return ordered
+
+
+def _divided_run(bands: list[list[int]], boxes: Sequence[Box], gutter: float) -> tuple[int, int]:
+    """The first run of bands that one gutter divides: from a band that stands in columns itself
+    as far down as they go, and only then up, so that a title above is not torn into columns
+    which end right below it. An empty run at the end where there is none."""
+
+    def divided(start: int, end: int) -> bool:
+        union = [i for band in bands[start:end] for i in band]
+        return len(_columns(union, boxes, gutter)) > 1
+
+    start = next((i for i in range(len(bands)) if divided(i, i + 1)), len(bands))
+    end = min(start + 1, len(bands))
+    while end < len(bands) and divided(start, end + 1):
+        end += 1
+    while 0 < start < end and divided(start - 1, end):
+        start -= 1
+    return start, end
 
 
 def _columns(items: list[int], boxes: Sequence[Box], gutter: float) -> list[list[int]]:

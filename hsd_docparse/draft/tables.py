@@ -10,6 +10,8 @@ from hsd_docparse.document import Box, Line
 from hsd_docparse.draft.joining import in_rows, join_lines
 from hsd_docparse.draft.paragraphs import bounds, fullness, rows_of, strips
 
+_DRIFT = 0.75
+"""Cell heights by which a predicted cell may miss its text."""
 _LEAST_ROWS = 3
 _MOST_ROWS = 30
 _FULL = 0.9
@@ -61,7 +63,7 @@ def fill(cells: list[Cell], lines: Iterable[Line]) -> None:
 
 
 def _near(cell: Cell, row: list[Line]) -> bool:
-    return abs(bounds(row).center[1] - cell.box.center[1]) < max(cell.box.height, row[0].box.height)
+    return abs(bounds(row).center[1] - cell.box.center[1]) < _DRIFT * cell.box.height
 
 
 def is_table(lines: Sequence[Line]) -> bool:

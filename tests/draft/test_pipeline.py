@@ -129,7 +129,9 @@ def test_a_blank_page_has_no_regions(tmp_path: Path) -> None:
 def test_the_rotated_page_reads_like_the_upright_one(tmp_path: Path, from_text: Page) -> None:
     document = pymupdf.open(made_pdf(tmp_path / "upright.pdf"))
     turned = pymupdf.open()
-    turned.new_page(width=842, height=595).show_pdf_page((0, 0, 842, 595), document, 0, rotate=90)
+    turned.new_page(width=842, height=595).show_pdf_page(
+        pymupdf.Rect(0, 0, 842, 595), document, 0, rotate=90
+    )
     turned[0].set_rotation(90)
     turned.save(tmp_path / "turned.pdf")
     page = draft(tmp_path / "turned.pdf")

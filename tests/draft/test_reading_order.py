@@ -39,3 +39,17 @@ def test_boxes_that_no_straight_cut_divides() -> None:
 
 def test_nothing_to_order() -> None:
     assert reading_order([], 0.0) == []
+
+
+def test_a_title_is_not_torn_into_the_columns_below_it() -> None:
+    """A short heading tops the left column and just meets the title's edge; what stands beside
+    it tops the right column. Three columns can be seen down to there, and only two further on."""
+    boxes = [
+        Box(92, 70, 503, 108),  # title
+        Box(217, 121, 378, 133),  # authors
+        Box(51, 182, 94, 194),  # heading of the left column
+        Box(51, 199, 288, 311),
+        Box(308, 181, 544, 203),
+        Box(308, 215, 544, 311),
+    ]
+    assert reading_order(boxes, 10) == [0, 1, 2, 3, 4, 5]

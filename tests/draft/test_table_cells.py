@@ -40,7 +40,7 @@ def test_lines_go_to_the_cell_that_covers_them_and_join_there() -> None:
 
 
 def test_a_column_with_as_many_rows_as_cells_is_filled_in_order() -> None:
-    cells = grid(4, 1, drift=4)
+    cells = grid(4, 1, drift=3)
     fill(cells, [line(str(i), 5, 20 * i + 2) for i in range(4)])
     assert [cell.text for cell in cells] == ["0", "1", "2", "3"]
 
