@@ -13,6 +13,8 @@ _UNSPACED = re.compile(
     "\uf900-\ufaff\uff00-\uff60\uffe0-\uffef]"
 )
 """Han, kana, bopomofo and full-width forms. Korean writes spaces."""
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+"""Hebrew, Arabic and their neighbours."""
 _HYPHENATED = re.compile(r"\w[-\u2010]$")
 _BROKEN = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
 """A word cut by a hyphen at the end of a line."""
@@ -46,7 +48,8 @@ def join_texts(texts: Iterable[str]) -> str:
 
 
 def in_rows(lines: Iterable[Line]) -> list[Line]:
-    """Lines from top to bottom, and from left to right where they stand side by side."""
+    """Lines from top to bottom, and in the direction of their script where they stand side by
+    side."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.box.center[1]):
         # Half a line is what separates a subscript from the next row.
@@ -54,4 +57,12 @@ def in_rows(lines: Iterable[Line]) -> list[Line]:
             rows[-1].append(line)
         else:
             rows.append([line])
-    return [line for row in rows for line in sorted(row, key=lambda line: line.box.x0)]
+    return [line for row in rows for line in _along(row)]
+
+
+def _along(row: list[Line]) -> list[Line]:
+    text = "".join(line.text for line in row)
+    letters = sum(char.isalpha() for char in text)
+    if 2 * len(_RIGHT_TO_LEFT.findall(text)) > letters:
+        return sorted(row, key=lambda line: -line.box.x1)
+    return sorted(row, key=lambda line: line.box.x0)

@@ -136,19 +136,19 @@ def split_items(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
-    """Lines from top to bottom; those that stand side by side share a row, left to right."""
+    """Lines from top to bottom; those that stand side by side share a row."""
     rows: list[list[Line]] = []
     for line in in_rows(lines):
-        if rows and line.box.x0 >= rows[-1][-1].box.x0 and _beside(rows[-1][-1], line):
+        if rows and _beside(rows[-1][-1], line):
             rows[-1].append(line)
         else:
             rows.append([line])
     return rows
 
 
-def _beside(left: Line, right: Line) -> bool:
-    shared = min(left.box.y1, right.box.y1) - max(left.box.y0, right.box.y0)
-    return shared > 0.5 * min(left.box.height, right.box.height)
+def _beside(first: Line, second: Line) -> bool:
+    shared = min(first.box.y1, second.box.y1) - max(first.box.y0, second.box.y0)
+    return shared > 0.5 * min(first.box.height, second.box.height)
 
 
 def _common_left(boxes: Sequence[Box], size: float) -> float:

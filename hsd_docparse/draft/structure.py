@@ -61,7 +61,7 @@ def build_regions(
     for group in group_loose(loose):
         regions += _split(_loose_kind(group, height), group)
     for region in regions:
-        _correct_kind(region, height)
+        _correct_kind(region, width, height)
     regions = _number_formulas(regions)
     _set_levels(regions)
     return regions
@@ -158,10 +158,14 @@ def _loose_kind(lines: list[Line], height: float) -> Kind:
     return "text"
 
 
-def _correct_kind(region: Region, height: float) -> None:
+def _correct_kind(region: Region, width: float, height: float) -> None:
     """What place and wording say against the network."""
     edge = min(region.box.y0, height - region.box.y1)
-    if region.kind in FURNITURE and edge > _FURNITURE_BAND * height:
+    side = min(region.box.x0, width - region.box.x1)
+    if side < _MARGIN * width and region.box.height > 5 * region.box.width:
+        # Stamps that run up the margin.
+        region.kind = "header"
+    elif region.kind in FURNITURE and edge > _FURNITURE_BAND * height:
         region.kind = "text"
     marginal = region.kind in FURNITURE or (
         edge < 1.5 * _MARGIN * height and len(region.lines) == 1

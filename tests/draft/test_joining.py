@@ -32,3 +32,8 @@ def test_in_rows_reads_pieces_of_a_row_from_left_to_right() -> None:
         Line("left", Box(0, 10, 40, 20)),
     ]
     assert [line.text for line in in_rows(lines)] == ["left", "right", "below"]
+
+
+def test_pieces_of_a_row_in_arabic_are_read_from_right_to_left() -> None:
+    lines = [Line("الثاني", Box(0, 10, 40, 20)), Line("الأول", Box(50, 10, 90, 20))]
+    assert [line.text for line in in_rows(lines)] == ["الأول", "الثاني"]

@@ -53,3 +53,9 @@ def test_a_title_is_not_torn_into_the_columns_below_it() -> None:
         Box(308, 215, 544, 311),
     ]
     assert reading_order(boxes, 10) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_centred_subtitle_is_no_column_beside_a_short_heading() -> None:
+    subtitle, heading, right = Box(60, 0, 140, 10), Box(0, 30, 55, 40), Box(110, 30, 200, 40)
+    boxes = [subtitle, heading, Box(0, 50, 95, 90), right, Box(110, 50, 200, 90)]
+    assert reading_order(boxes, 10) == [0, 1, 2, 3, 4]

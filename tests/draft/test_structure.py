@@ -96,3 +96,9 @@ def test_confidence_is_the_mean_probability_of_the_characters() -> None:
     read = Line("ab", Box(50, 300, 90, 310), [0.5, 1.0], "ocr", 10)
     (region,) = build_regions([read], [], 400, 600)
     assert region.confidence == pytest.approx(0.75)
+
+
+def test_a_stamp_that_runs_up_the_margin_is_a_header() -> None:
+    stamp = Line("Downloaded yesterday", Box(4, 100, 14, 300), size=10)
+    kinds = {region.text: region.kind for region in build_regions([stamp, *BODY], [], 400, 600)}
+    assert kinds[stamp.text] == "header"
