@@ -14,10 +14,12 @@ import random
 import time
 from collections import defaultdict
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 from hsd_docparse.targets.mini.dialect import EOS, SPECIAL, Dialect, Gaze
@@ -35,6 +37,7 @@ NOISE = 0.05
 """Share of input tokens replaced at random: the model learns to trust its eyes."""
 DRAWN = 128
 """Samples drawn at a time, to be sorted by length."""
+WARM_UP = 50
 DECAY = 0.4
 """Share of the steps over which the learning rate falls to nothing."""
 
@@ -66,7 +69,7 @@ def train_tokenizer(corpus: Path, output: Path, size: int) -> None:
 def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None) -> dict[str, Any]:
     """Tensors for the model's forward; ``rng`` adds token noise to the input."""
     sights = [s.sight for s in samples]
-    lines = collate(sights)
+    lines = collate(sights, dialect)
     most, longest = max(lines.counts), max(len(s.tokens) for s in samples) - 1
     shape = (len(samples), longest)
     ids, labels = np.zeros(shape, np.int64), np.full(shape, -100, np.int64)
@@ -151,16 +154,23 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--vocabulary", type=int, default=4096)
     parser.add_argument("--every", type=int, default=250)
+    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
     parser.add_argument("--bf16", action="store_true", help="multiply in bfloat16")
     arguments = parser.parse_args()
     torch.set_flush_denormal(True)
 
     run: Path = arguments.run
+    if arguments.start and not (run / "tokenizer.json").exists():
+        run.mkdir(parents=True, exist_ok=True)
+        copyfile(arguments.start / "tokenizer.json", run / "tokenizer.json")
     if not (run / "tokenizer.json").exists():
         train_tokenizer(arguments.data / "corpus.jsonl", run, arguments.vocabulary)
     dialect = Dialect.load(run)
     torch.manual_seed(0)
     model = DocparseMiniForConditionalGeneration(DocparseMiniConfig(dialect.vocabulary))
+    if arguments.start:
+        state = load_file(arguments.start / "model.safetensors")
+        print(model.load_state_dict({k: v.float() for k, v in state.items()}, strict=False))
     print(f"{sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters")
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=arguments.rate, betas=(0.9, 0.98), weight_decay=0.01
@@ -189,7 +199,7 @@ def main() -> None:
         samples = batches.pop()
         for group in optimizer.param_groups:
             left = (arguments.steps - step) / (arguments.steps * DECAY)
-            group["lr"] = arguments.rate * min(1.0, (step + 1) / 100, left)
+            group["lr"] = arguments.rate * min(1.0, (step + 1) / WARM_UP, left)
         batch = batch_of(samples, dialect, rng)
         with torch.autocast("cpu", torch.bfloat16, enabled=arguments.bf16):
             loss = forward(model, batch)

@@ -68,13 +68,15 @@ class Lines:
     """What the eye delivers for a batch of pages or regions; lines of all rows in one list.
 
     ``glyphs`` float ``[lines, width, glyph_size]``, ``symbols`` long ``[lines, width, 4]``
-    (UTF-8 bytes of the best symbol), ``sure`` float ``[lines, width]``, ``lengths`` long
+    (UTF-8 bytes of the best symbol), ``read`` long ``[lines, width]`` (the token that the
+    recogniser's own reading starts at this character, 0 where it starts none), ``sure`` float ``[lines, width]``, ``lengths`` long
     ``[lines]``, ``geometry`` float ``[lines, 8]`` (see `vision.geometry`), ``counts``: lines
     of every row, in visual order.
     """
 
     glyphs: Tensor
     symbols: Tensor
+    read: Tensor
     sure: Tensor
     lengths: Tensor
     geometry: Tensor
@@ -88,7 +90,7 @@ class Memory:
     ``vectors`` ``[1 + lines, hidden]``; ``keys`` and ``values`` for each decoder layer
     ``[1 + lines, heads, width, size]``; ``mask`` bool ``[1 + lines, width]``; ``rows`` long
     ``[rows, most]`` holds the indices of each row's lines, 0 where it has no more;
-    ``geometry`` ``[1 + lines, 8]``; ``above`` and ``left`` ``[rows, most, most]``.
+    ``geometry`` ``[1 + lines, 8]``; ``read`` ``[1 + lines, width]``; ``above`` and ``left`` ``[rows, most, most]``.
     """
 
     vectors: Tensor
@@ -97,6 +99,7 @@ class Memory:
     mask: Tensor
     rows: Tensor
     geometry: Tensor
+    read: Tensor
     above: Tensor
     left: Tensor
 
@@ -105,7 +108,7 @@ class Memory:
         at = torch.tensor(rows, device=self.rows.device)
         return Memory(
             self.vectors, self.keys, self.values, self.mask, self.rows[at], self.geometry,
-            self.above[at], self.left[at],
+            self.read, self.above[at], self.left[at],
         )  # fmt: skip
 
 
@@ -264,6 +267,35 @@ class Pointer(nn.Module):
         return score.masked_fill((memory.rows == 0)[:, None, :], -torch.inf)
 
 
+class Copy(nn.Module):
+    """Raises the score of the token that the recogniser reads at the current character, or at
+    one of its neighbours (a lost or doubled character shifts the rest of its line), by as much
+    as the text state agrees with it. See et al. 2017 (pointer-generator networks)."""
+
+    OFFSETS = (0, -1, 1)
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.agree = nn.Linear(size, size)
+        self.trust = nn.Linear(size, len(self.OFFSETS))
+
+    def forward(
+        self, words: Tensor, x: Tensor, embedding: Tensor, read: Tensor, character: Tensor
+    ) -> Tensor:
+        """``words`` ``[rows, queries, vocabulary]``; ``read`` ``[rows, queries, width]`` holds
+        the reading of the line that each query looks at."""
+        agree, trust = self.agree(x), self.trust(x)
+        width = read.shape[-1]
+        for i, offset in enumerate(self.OFFSETS):
+            at = character + offset
+            inside = (at >= 0) & (at < width)
+            token = read.gather(-1, at.clamp(0, width - 1)[..., None])
+            bonus = (agree * embedding[token[..., 0]]).sum(-1) / math.sqrt(x.shape[-1])
+            bonus = (bonus + trust[..., i]) * (inside & (token[..., 0] > 0))
+            words = words.scatter_add(-1, token, bonus[..., None].to(words.dtype))
+        return words
+
+
 def pair_features(memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
     """From the line being read to every candidate: float ``[rows, queries, most, PAIR]``."""
     here = memory.geometry[line][:, :, None, :]
@@ -337,6 +369,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         self.decoder_layers = nn.ModuleList(decoders)
         self.norm = nn.LayerNorm(size)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.copy = Copy(size)
         self.pointer = Pointer(size)
         self.post_init()
 
@@ -388,7 +421,8 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         values = [padded(value[:, :, 0], mask).transpose(1, 2) for _, value in pairs]
         geometry = torch.cat([lines.geometry.new_zeros(1, GEOMETRY), lines.geometry])
         above, left = _before(geometry[rows], rows > 0)
-        return Memory(vectors, keys, values, mask, rows, geometry, above, left)
+        read = torch.cat([lines.read.new_zeros(1, width), lines.read])
+        return Memory(vectors, keys, values, mask, rows, geometry, read, above, left)
 
     def forward(
         self,
@@ -424,6 +458,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
             x = layer(x, position_ids, attention_mask, cache, looking)
         x = self.norm(x)
         words = x @ self.embedding.weight[:vocabulary].T + self.bias
+        words = self.copy(words, x, self.embedding.weight, memory.read[at], character)
         logits = torch.cat([words, self.pointer(x, memory, at, seen)], dim=-1)
         loss = None
         if labels is not None:

@@ -78,7 +78,7 @@ class MiniTarget:
 
     @torch.no_grad()
     def open(self, inputs: Sequence[MiniInputs]) -> list[Row]:
-        lines = collate([each.sight for each in inputs], self.model.dtype)
+        lines = collate([each.sight for each in inputs], self.dialect, self.model.dtype)
         memory = self.model.encode(lines)
         group = Group(SlotCache(len(inputs)), memory, [len(i.sight.readings) for i in inputs])
         group.rows = [Row(group, each.prompt) for each in inputs]

@@ -15,6 +15,7 @@ from hsd_docparse.draft.recognizer import GLYPH, Reading
 if TYPE_CHECKING:
     import torch
 
+    from hsd_docparse.targets.mini.dialect import Dialect
     from hsd_docparse.targets.mini.modeling import Lines
 
 
@@ -61,7 +62,9 @@ def geometry(boxes: Sequence[Box], frame: Box) -> NDArray[np.float32]:
     return out
 
 
-def collate(sights: Sequence[Sight], dtype: torch.dtype | None = None) -> Lines:
+def collate(
+    sights: Sequence[Sight], dialect: Dialect, dtype: torch.dtype | None = None
+) -> Lines:
     """Pack sights for `DocparseMiniForConditionalGeneration.encode`; a sight without lines
     gets one that holds nothing."""
     import torch
@@ -75,17 +78,25 @@ def collate(sights: Sequence[Sight], dtype: torch.dtype | None = None) -> Lines:
     width = max(1, *(len(reading.text) for reading in readings))
     glyphs = np.zeros((len(readings), width, GLYPH), np.float32)
     symbols = np.full((len(readings), width, BYTES), NO_BYTE, np.int64)
+    read = np.zeros((len(readings), width), np.int64)
     sure = np.zeros((len(readings), width), np.float32)
     for row, reading in enumerate(readings):
         n = len(reading.text)
         glyphs[row, :n] = reading.glyphs
         sure[row, :n] = reading.probabilities
+        start = 0
+        for token in dialect.encode(reading.text):
+            # Bytes that go on with a character start none.
+            if start < n and dialect.characters[token]:
+                read[row, start] = token
+            start += dialect.characters[token]
         for column, character in enumerate(reading.text):
             coded = character.encode()[:BYTES]
             symbols[row, column, : len(coded)] = list(coded)
     return Lines(
         torch.from_numpy(glyphs).to(dtype),
         torch.from_numpy(symbols),
+        torch.from_numpy(read),
         torch.from_numpy(sure).to(dtype),
         torch.tensor([len(reading.text) for reading in readings]),
         torch.from_numpy(np.concatenate(places)).to(dtype),
