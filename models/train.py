@@ -222,8 +222,8 @@ def main() -> None:
             scores = teacher_forced(model, held, dialect)
             model.train()
             print(step, {k: round(v, 4) for k, v in scores.items()}, flush=True)
-            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-            torch.save({**state, "step": step, "tokens": tokens}, checkpoint.with_suffix(".new"))
+            weights = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+            torch.save({**weights, "step": step, "tokens": tokens}, checkpoint.with_suffix(".new"))
             checkpoint.with_suffix(".new").replace(checkpoint)
     model.eval()
     # Half the size, and what a later run of any precision starts from.

@@ -69,9 +69,9 @@ class Lines:
 
     ``glyphs`` float ``[lines, width, glyph_size]``, ``symbols`` long ``[lines, width, 4]``
     (UTF-8 bytes of the best symbol), ``read`` long ``[lines, width]`` (the token that the
-    recogniser's own reading starts at this character, 0 where it starts none), ``sure`` float ``[lines, width]``, ``lengths`` long
-    ``[lines]``, ``geometry`` float ``[lines, 8]`` (see `vision.geometry`), ``counts``: lines
-    of every row, in visual order.
+    recogniser's own reading starts at this character, 0 where it starts none), ``sure`` float
+    ``[lines, width]``, ``lengths`` long ``[lines]``, ``geometry`` float ``[lines, 8]`` (see
+    `vision.geometry`), ``counts``: lines of every row, in visual order.
     """
 
     glyphs: Tensor
@@ -90,7 +90,8 @@ class Memory:
     ``vectors`` ``[1 + lines, hidden]``; ``keys`` and ``values`` for each decoder layer
     ``[1 + lines, heads, width, size]``; ``mask`` bool ``[1 + lines, width]``; ``rows`` long
     ``[rows, most]`` holds the indices of each row's lines, 0 where it has no more;
-    ``geometry`` ``[1 + lines, 8]``; ``read`` ``[1 + lines, width]``; ``above`` and ``left`` ``[rows, most, most]``.
+    ``geometry`` ``[1 + lines, 8]``; ``read`` ``[1 + lines, width]``; ``above`` and
+    ``left`` ``[rows, most, most]``.
     """
 
     vectors: Tensor

@@ -62,9 +62,7 @@ def geometry(boxes: Sequence[Box], frame: Box) -> NDArray[np.float32]:
     return out
 
 
-def collate(
-    sights: Sequence[Sight], dialect: Dialect, dtype: torch.dtype | None = None
-) -> Lines:
+def collate(sights: Sequence[Sight], dialect: Dialect, dtype: torch.dtype | None = None) -> Lines:
     """Pack sights for `DocparseMiniForConditionalGeneration.encode`; a sight without lines
     gets one that holds nothing."""
     import torch
