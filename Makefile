@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FILE ?= samples/paper.pdf
+FILE ?= samples/letter.pdf
 
 .PHONY: demo test lint bench clean
 
