@@ -59,6 +59,10 @@ class DocumentTarget(Target[Any, Any], Protocol):
 
 def open_target(name: str) -> DocumentTarget:
     """Open ``mini``, a Hugging Face hub id or a folder with a model. Raises `TargetError`."""
+    from transformers.utils import logging
+
+    # The bars of transformers would stand in the middle of what docparse prints.
+    logging.disable_progress_bar()
     if name == "mini":
         from hsd_docparse.targets.mini import open_mini
 
