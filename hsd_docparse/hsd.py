@@ -112,7 +112,7 @@ def verify_page(
         reading.region_calls, reading.page_calls, reading.seconds, reading.notes,
     )  # fmt: skip
     if stages == "page":
-        speculation.notes.append("Stage 1 skipped: it would cost more than it saves here.")
+        speculation.notes.append("Stage 1 was not run on this page.")
     if reading.finished in UNFINISHED:
         what = "went in a loop" if reading.finished == "loop" else "found no end"
         warning = f"The target {what}; the page shows its draft."
