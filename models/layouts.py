@@ -41,6 +41,9 @@ from hsd_docparse.targets.mini.vision import Sight, geometry, visual_order
 MARKS = {"h1": H1, "h2": H2, "h3": H3, "p": P, "li": LI, "cap": CAP, "code": CODE, "fn": FN}
 DROPPED_GLYPHS = 0.01
 SHAPES = [(595, 842), (595, 842), (612, 792), (612, 792), (842, 595), (720, 540), (320, 700)]
+LOST = 0.75
+"""A block is not used if the recogniser found less than this share of a line's characters: what
+cannot be seen would teach the model to invent."""
 
 
 @dataclass
@@ -64,7 +67,7 @@ class Pool:
             glyphs = np.load(path.with_suffix(".npy"), mmap_mode="r")
             for block in json.loads(path.read_text("utf-8")):
                 lines = [line for line in block["lines"] if line["target"].strip()]
-                if lines:
+                if lines and all(_seen(line) for line in lines):
                     self.blocks.setdefault(block["kind"], []).append(
                         Block(block["kind"], lines, glyphs)
                     )
@@ -75,6 +78,10 @@ class Pool:
             if block.width <= widest:
                 break
         return block
+
+
+def _seen(line: dict[str, Any]) -> bool:
+    return bool(line["glyphs"] >= LOST * len(line["target"]) - 1)
 
 
 @dataclass
@@ -90,23 +97,28 @@ class Placed:
 
 @dataclass
 class Composer:
-    """Fills one page. ``script`` is the right output: placed lines in reading order, None for
-    an empty cell (with its mark)."""
+    """Fills one page. ``script`` is the right output: placed lines in reading order."""
 
     pool: Pool
     rng: random.Random
-    script: list[Placed | int] = field(default_factory=list)
+    script: list[Placed] = field(default_factory=list)
     furniture: list[Placed] = field(default_factory=list)
 
     def page(self, most: int) -> None:
         """Compose a page of at most about ``most`` lines."""
         rng = self.rng
         self.width, self.height = rng.choice(SHAPES)
-        self.em = rng.uniform(7.5, 13)
+        large = self.height == 540 and rng.random() < 0.6
+        self.em = rng.uniform(16, 30) if large else rng.uniform(7, 13)
         self.leading = rng.uniform(1.05, 1.7)
+        self.tall = rng.uniform(0.9, 1.4)
+        sizes = sorted((rng.uniform(1.0, 1.9) for _ in range(3)), reverse=True)
+        self.factors = {"h1": sizes[0] + 0.3, "h2": sizes[1] + 0.1, "h3": sizes[2],
+                        "fn": 0.8, "cap": 0.9, "code": 0.9}  # fmt: skip
+        self.broken = rng.choice([0, 0, 0.03, 0.1])
         margin = self.width * rng.uniform(0.05, 0.15)
         top, bottom = self.height * rng.uniform(0.04, 0.12), self.height * rng.uniform(0.88, 0.96)
-        columns = 1 if self.width < 400 else rng.choices([1, 2, 3], [0.5, 0.4, 0.1])[0]
+        columns = 1 if self.width < 400 or large else rng.choices([1, 2, 3], [0.5, 0.4, 0.1])[0]
         self.left = most
         if rng.random() < 0.45:
             self.band(margin, top * 0.5)
@@ -145,17 +157,38 @@ class Composer:
 
     def title(self, x: float, y: float, width: float) -> float:
         y = self.block("h1", x, y, width, centred=self.rng.random() < 0.5)
-        if self.rng.random() < 0.4:
-            y = self.block("cell", x, y, width, centred=True)
+        if self.rng.random() < 0.5:
+            y = self.stacks(x, y + self.em * 0.5, width)
         return y + self.em
+
+    def stacks(self, x: float, y: float, width: float) -> float:
+        """One to three groups of short lines side by side: addresses, authors."""
+        rng = self.rng
+        count = rng.choice([1, 1, 2, 3])
+        share = width / count if count > 1 else width * rng.uniform(0.4, 1)
+        if count == 1 and rng.random() < 0.3:
+            x += width - share
+        align = rng.choice([0, 0, 0.5, 1])
+        end = y
+        for i in range(count):
+            at, mark = y, P
+            for _ in range(rng.randint(2, 6)):
+                block = self.pool.draw(rng, "cell", share / self.em)
+                em = min(self.em, share * 0.95 / block.width)
+                slack = share - block.lines[0]["width"] * em
+                self.put(block.lines[0], block, x + i * share + slack * align, at, em, mark)
+                at, mark = at + em * self.leading, 0
+            end = max(end, at)
+        return end
 
     def column(self, x: float, y: float, width: float, end: float) -> float:
         rng = self.rng
         while y < end - self.em * 2 and self.left > 0:
             kind = rng.choices(
-                ["p", "h2", "h3", "li", "table", "figure", "code", "fn", "cell", "pairs"],
-                [10, 1.6, 1.6, 1.5, 1.1, 0.7, 0.6, 0.4, 0.5, 0.6],
-            )[0]
+                ["p", "h2", "h3", "li", "table", "figure", "code", "fn", "cell", "pairs",
+                 "formula", "stacks"],
+                [10, 1.6, 1.6, 1.5, 1.3, 0.7, 0.6, 0.4, 0.5, 0.6, 0.8, 0.3],
+            )[0]  # fmt: skip
             if kind == "li":
                 for _ in range(rng.randint(1, 5)):
                     y = self.block("li", x, y, width, end=end)
@@ -163,6 +196,10 @@ class Composer:
                 y = self.table(x, y, width, end)
             elif kind == "pairs":
                 y = self.pairs(x, y, width, end)
+            elif kind == "formula":
+                y = self.formula(x, y, width, end)
+            elif kind == "stacks":
+                y = self.stacks(x, y, width) if y < end - 9 * self.em else y
             elif kind == "figure":
                 y = min(end, y + rng.uniform(4, 16) * self.em)
                 y = self.block("cap", x, y, width, end=end, centred=rng.random() < 0.5)
@@ -176,16 +213,9 @@ class Composer:
     ) -> float:
         """Place one block and return the y below it; a block that does not fit is cut."""
         rng = self.rng
-        factor = {
-            "h1": rng.uniform(1.4, 2.4),
-            "h2": rng.uniform(1.15, 1.6),
-            "h3": rng.uniform(1.0, 1.25),
-            "fn": 0.8,
-            "cap": 0.9,
-            "code": 0.9,
-        }.get(kind, 1.0)
-        em = self.em * factor
-        block = self.pool.draw(rng, kind, width / em * 1.02)
+        em = self.em * self.factors.get(kind, 1.0)
+        words = rng.choice(["h1", "h2", "h3", "cell"]) if kind in ("h1", "h2", "h3") else kind
+        block = self.pool.draw(rng, words, width / em * 1.02)
         em = min(em, width / block.width)
         # Justified text fills its column, except for the last line.
         fill = kind == "p" and rng.random() < 0.5
@@ -201,28 +231,52 @@ class Composer:
             at = x + min(shift, max(0.0, width - line["width"] * em))
             if centred:
                 at = x + (width - line["width"] * em) / 2
-            box = self.box(at, y, line, em)
-            if fill and i + 1 < len(block.lines):
-                box = box._replace(x1=max(box.x0 + em, x + full))
-            self.script.append(Placed(line, block, box, mark, glued))
+            pieces = _pieces(line, rng) if rng.random() < self.broken else [line]
+            for piece in pieces:
+                placed = self.put(piece, block, at, y, em, mark, glued)
+                at += piece["width"] * em + 0.3 * em
+                mark, glued = 0, False
+            if fill and i + 1 < len(block.lines) and len(pieces) == 1:
+                box = placed.box
+                placed.box = box._replace(x1=max(box.x0 + em, x + full))
             glued = line["glued"]
-            mark = 0
-            self.left -= 1
             y += em * self.leading
         return y
+
+    def formula(self, x: float, y: float, width: float, end: float) -> float:
+        """A displayed formula as text layers have it: scattered pieces, some raised or lowered."""
+        rng = self.rng
+        if y + 3 * self.em > end:
+            return y
+        at = x + width * rng.uniform(0, 0.3)
+        middle = y + self.em * rng.uniform(0.5, 1.5)
+        pieces: list[tuple[dict[str, Any], Block, Box]] = []
+        for _ in range(rng.randint(1, 12)):
+            block = self.pool.draw(rng, "cell", rng.choice([1.5, 3, 6, 12]))
+            line, em = block.lines[0], self.em * rng.choice([1, 1, 0.7])
+            if at + line["width"] * em > x + width:
+                break
+            shift = rng.choice([0, 0, 0, -0.5, 0.5, -0.9, 0.9]) * self.em
+            pieces.append((line, block, self.box(at, middle + shift, line, em)))
+            at += line["width"] * em + self.em * rng.uniform(-0.1, 0.8)
+        mark = P
+        for rank in visual_order([box for *_, box in pieces]):
+            line, block, box = pieces[rank]
+            self.script.append(Placed(line, block, box, mark))
+            self.left -= 1
+            mark = 0
+        return middle + 2.2 * self.em
 
     def pairs(self, x: float, y: float, width: float, end: float) -> float:
         """Label on the left, value on the right, one visual line: receipts and forms."""
         gap = self.rng.uniform(0.3, 0.9) * width
-        for _ in range(self.rng.randint(1, 6)):
+        for _ in range(self.rng.randint(1, 14)):
             if y + self.em > end or self.left <= 1:
                 break
             label, value = (self.pool.draw(self.rng, "cell", width * 0.3 / self.em) for _ in "lv")
             em = min(self.em, gap * 0.95 / label.width, (width - gap) / value.width + self.em * 0.2)
             for block, at, mark in ((label, x, P), (value, x + gap, 0)):
-                box = self.box(at, y, block.lines[0], em)
-                self.script.append(Placed(block.lines[0], block, box, mark))
-                self.left -= 1
+                self.put(block.lines[0], block, at, y, em, mark)
             y += self.em * self.leading
         return y
 
@@ -230,68 +284,108 @@ class Composer:
         rng = self.rng
         if rng.random() < 0.4:
             y = self.block("cap", x, y, width, end=end)
-        columns = rng.randint(2, 7 if width > 350 else 4)
+        long = rng.random() < 0.25
+        columns = rng.randint(2, 12 if long and width > 350 else 7 if width > 350 else 4)
         shares = [rng.uniform(0.6, 1.6) for _ in range(columns)]
-        shares[0] *= 1.3
+        shares[0] *= rng.uniform(1.0, 2.5)
         edges = [x + width * sum(shares[:i]) / sum(shares) for i in range(columns + 1)]
-        right = [rng.random() < 0.4 for _ in range(columns)]
-        em = self.em * rng.uniform(0.75, 1.0)
-        rows = rng.randint(2, 9)
+        align = [rng.choice([0, 0, 0.5, 1]) for _ in range(columns)]
+        em = self.em * rng.uniform(0.7, 1.0)
         empty = rng.choice([0, 0, 0.1, 0.25])
-        for row in range(rows):
+        first = True
+        if rng.random() < 0.25 and columns > 2 and y + 3 * em < end:
+            # A row of headings, each over several columns.
+            column, mark = rng.randint(0, 1), TABLE
+            while column < columns:
+                last = min(columns, column + rng.randint(1, 3))
+                y0, mark = self.cell(y, edges[column], edges[last], em, 0.5, mark), TD
+                column = last
+            y, first = y0 + em * 0.3, False
+        for _ in range(rng.randint(9, 35) if long else rng.randint(2, 9)):
             if y + em > end or self.left < columns:
                 break
             bottom = y
+            mark = TABLE if first else TR
             for column in range(columns):
-                mark = TD if column else (TR if row else TABLE)
-                room = (edges[column + 1] - edges[column]) * 0.94
-                if rng.random() < empty and not (row == 0 and column == 0):
-                    self.script.append(mark)
+                if rng.random() < empty and not (first and column == 0):
                     continue
-                block = self.pool.draw(rng, "cell", room / em)
-                size = min(em, room / block.width)
-                at_y = y
-                for i, line in enumerate(block.lines[:3]):
-                    slack = room - line["width"] * size
-                    box = self.box(
-                        edges[column] + (slack if right[column] else 0), at_y, line, size
-                    )
-                    self.script.append(Placed(line, block, box, 0 if i else mark))
-                    at_y += size * 1.15
-                    self.left -= 1
-                bottom = max(bottom, at_y)
+                below = self.cell(y, edges[column], edges[column + 1], em, align[column], mark)
+                bottom, mark = max(bottom, below), TD
+            first = False
             y = bottom + em * (self.leading - 1 + rng.uniform(0.1, 0.4))
         return y
+
+    def cell(self, y: float, x0: float, x1: float, em: float, align: float, mark: int) -> float:
+        room = (x1 - x0) * 0.94
+        block = self.pool.draw(self.rng, "cell", room / em)
+        size = min(em, room / block.width)
+        for line in block.lines[:3]:
+            self.put(line, block, x0 + (room - line["width"] * size) * align, y, size, mark)
+            y, mark = y + size * 1.15, 0
+        return y
+
+    def put(
+        self, line: dict[str, Any], block: Block, x: float, y: float, em: float, mark: int = 0,
+        glued: bool = False,
+    ) -> Placed:  # fmt: skip
+        placed = Placed(line, block, self.box(x, y, line, em), mark, glued)
+        self.script.append(placed)
+        self.left -= 1
+        return placed
 
     def box(self, x: float, y: float, line: dict[str, Any], em: float) -> Box:
         """The line's box with the sloppiness of real ones."""
         jitter = self.rng.gauss
-        high = em * 1.15 * max(0.8, min(1.25, jitter(1, 0.04)))
+        high = em * self.tall * max(0.8, min(1.25, jitter(1, 0.04)))
         wide = line["width"] * em
         left, top = x + jitter(0, 0.05) * em, y + jitter(0, 0.04) * em
-        return Box(left, top, x + wide + jitter(0, 0.08) * em, y + high)
+        return Box(left, top, x + wide + jitter(0, 0.08) * em, top + high)
+
+
+def _pieces(line: dict[str, Any], rng: random.Random) -> list[dict[str, Any]]:
+    """A line in two, cut at a space, where its reading is right; as text layers have lines with
+    a wide gap or a change of font."""
+    spaces = [i for i, c in enumerate(line["target"]) if c == " "]
+    if line["read"] != line["target"] or not spaces:
+        return [line]
+    cut = rng.choice(spaces)
+    share = cut / len(line["target"])
+    left, right = dict(line), dict(line)
+    left |= {"target": line["target"][:cut], "read": line["read"][:cut], "glyphs": cut,
+             "sure": line["sure"][:cut], "width": line["width"] * share}  # fmt: skip
+    right |= {"target": line["target"][cut + 1 :], "read": line["read"][cut + 1 :],
+              "glyphs": line["glyphs"] - cut - 1, "first": line["first"] + cut + 1,
+              "sure": line["sure"][cut + 1 :], "width": line["width"] * (1 - share)}  # fmt: skip
+    return [left, right]
 
 
 @dataclass
 class Sample:
-    """What the model sees, and what it should write, prompt and end included."""
+    """What the model sees, and what it should write, prompt and end included.
+
+    ``kept`` holds the places of the tokens that training looks at, all of them at first.
+    """
 
     sight: Sight
     tokens: list[int]
+    kept: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        self.kept = self.kept or range(len(self.tokens))
 
 
 def sample(pool: Pool, dialect: Dialect, rng: random.Random, lines: int) -> Sample:
     """A page of up to ``lines`` lines, or (half the time) a region of one."""
     composer = Composer(pool, rng)
-    while not any(isinstance(item, Placed) for item in composer.script):
+    while not composer.script:
         composer.page(lines)
     script = composer.script
     prompt = PAGE
-    if rng.random() < 0.4:
+    if rng.random() < 0.35:
         prompt = REGION
         script = _one_region(script, rng)
         composer.furniture = []
-    shown = [item for item in script if isinstance(item, Placed)] + composer.furniture
+    shown = script + composer.furniture
     boxes = [item.box for item in shown]
     order = visual_order(boxes)
     frame = Box(0, 0, composer.width, composer.height)
@@ -304,24 +398,17 @@ def sample(pool: Pool, dialect: Dialect, rng: random.Random, lines: int) -> Samp
     sight = Sight(readings, geometry([boxes[i] for i in order], frame))
     written = []
     for index, item in enumerate(script):
-        if isinstance(item, int):
-            written.append(DialectLine(-1, item, []))
-            continue
         text = item.line["target"]
         following = script[index + 1] if index + 1 < len(script) else None
-        if isinstance(following, Placed) and following.glued and text.endswith("-"):
+        if following and following.glued and text.endswith("-"):
             text = text[:-1]
         line = DialectLine(place[id(item)], item.mark, dialect.encode(text), item.glued)
         written.append(line)
     return Sample(sight, [prompt, *dialect.write(written), EOS])
 
 
-def _one_region(script: list[Placed | int], rng: random.Random) -> list[Placed | int]:
-    starts = [
-        i
-        for i, item in enumerate(script)
-        if isinstance(item, Placed) and item.mark and item.mark not in (TR, TD)
-    ]
+def _one_region(script: list[Placed], rng: random.Random) -> list[Placed]:
+    starts = [i for i, item in enumerate(script) if item.mark and item.mark not in (TR, TD)]
     first = rng.randrange(len(starts))
     last = min(len(starts), first + rng.choice([1, 1, 1, 2]))
     end = starts[last] if last < len(starts) else len(script)

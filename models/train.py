@@ -13,6 +13,7 @@ import json
 import random
 import time
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -31,8 +32,14 @@ from hsd_docparse.targets.mini.vision import collate
 from models.layouts import Pool, Sample, sample
 
 TOKENS_A_BATCH = 3000
-LINES = [4, 8, 12, 20, 32, 60]
-LINE_WEIGHTS = [3, 4, 4, 3, 1.5, 0.5]
+LINES = [4, 12, 25, 50, 80, 130]
+LINE_WEIGHTS = [2, 3, 3, 3, 3, 2]
+EXCERPT = 3
+"""Of a line's tokens, the first and the last so many are trained on where a page is an excerpt:
+what follows what is learned from the ends of lines."""
+EXCERPTS = 0.6
+"""Share of the samples that are excerpts."""
+LONGEST = 2400
 NOISE = 0.05
 """Share of input tokens replaced at random: the model learns to trust its eyes."""
 DRAWN = 128
@@ -66,26 +73,41 @@ def train_tokenizer(corpus: Path, output: Path, size: int) -> None:
     tokenizer.save(str(output / "tokenizer.json"))
 
 
+def excerpt(s: Sample, dialect: Dialect) -> list[int]:
+    """Places of the tokens kept: of long lines only the ends. A token's position on its line
+    is given to the model, so that nothing else needs to know of the gap."""
+    heads = [i for i, token in enumerate(s.tokens) if token >= dialect.vocabulary]
+    kept = list(range(heads[0]))
+    for head, end in zip(heads, [*heads[1:], len(s.tokens)], strict=True):
+        if end - head > 2 * EXCERPT + 2:
+            kept += [*range(head, head + EXCERPT + 1), *range(end - EXCERPT - 1, end)]
+        else:
+            kept += range(head, end)
+    return kept
+
+
 def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None) -> dict[str, Any]:
     """Tensors for the model's forward; ``rng`` adds token noise to the input."""
     sights = [s.sight for s in samples]
     lines = collate(sights, dialect)
-    most, longest = max(lines.counts), max(len(s.tokens) for s in samples) - 1
+    most, longest = max(lines.counts), max(len(s.kept) for s in samples) - 1
     shape = (len(samples), longest)
     ids, labels = np.zeros(shape, np.int64), np.full(shape, -100, np.int64)
     line, character = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
     seen = np.zeros((*shape, most), np.float32)
     for row, s in enumerate(samples):
         gaze = Gaze()
-        for i, token in enumerate(s.tokens[:-1]):
-            gaze = dialect.advance(gaze, token)
+        gazes = [gaze := dialect.advance(gaze, token) for token in s.tokens]
+        for i, (place, following) in enumerate(pairwise(s.kept)):
+            token, gaze = s.tokens[place], gazes[place]
             line[row, i], character[row, i] = gaze.line, gaze.character
             seen[row, i, list(gaze.seen)] = 1
             noisy = rng is not None and len(SPECIAL) <= token < dialect.vocabulary
             if rng is not None and noisy and rng.random() < NOISE:
                 token = rng.randrange(len(SPECIAL), dialect.vocabulary)
             ids[row, i] = token
-            labels[row, i] = s.tokens[i + 1]
+            if following == place + 1:
+                labels[row, i] = s.tokens[following]
     width = dialect.vocabulary + most
     positions = torch.arange(longest)
     causal = positions[:, None] - positions
@@ -106,10 +128,13 @@ def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None)
 def draw_batches(pool: Pool, dialect: Dialect, rng: random.Random) -> list[list[Sample]]:
     """Samples of similar length together, about `TOKENS_A_BATCH` tokens a batch."""
     drawn = [sample(pool, dialect, rng, rng.choices(LINES, LINE_WEIGHTS)[0]) for _ in range(DRAWN)]
-    drawn = sorted((s for s in drawn if len(s.tokens) <= 1800), key=lambda s: len(s.tokens))
+    for new in drawn:
+        if rng.random() < EXCERPTS:
+            new.kept = excerpt(new, dialect)
+    drawn = sorted((s for s in drawn if len(s.kept) <= LONGEST), key=lambda s: len(s.kept))
     batches: list[list[Sample]] = [[]]
     for new in drawn:
-        if len(new.tokens) * (len(batches[-1]) + 1) > TOKENS_A_BATCH and batches[-1]:
+        if len(new.kept) * (len(batches[-1]) + 1) > TOKENS_A_BATCH and batches[-1]:
             batches.append([])
         batches[-1].append(new)
     rng.shuffle(batches)
@@ -208,7 +233,7 @@ def main() -> None:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         step += 1
-        tokens += sum(len(s.tokens) for s in samples)
+        tokens += sum(len(s.kept) for s in samples)
         losses.append(loss.item())
         if step % 25 == 0:
             spent = time.time() - began

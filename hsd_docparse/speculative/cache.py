@@ -148,6 +148,10 @@ class SlotCache(Cache):
         if end - longest > DEAD_SHARE * end + 16:
             self._gather(torch.arange(len(rows), device=self.live.device))
 
+    def clear(self) -> None:
+        """Give the memory back; the cache is not used again."""
+        self.layers.clear()
+
     def _slot_layers(self) -> list[SlotLayer]:
         return [layer for layer in self.layers if isinstance(layer, SlotLayer)]
 

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from hsd_docparse.errors import TargetError
-from hsd_docparse.speculative import DraftTree, Scores
+from hsd_docparse.speculative import DraftTree
 from hsd_docparse.speculative.cache import SlotCache
+from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
 
 
 @dataclass(frozen=True)
@@ -37,27 +38,13 @@ class VisionPrompt:
 
 
 @dataclass(eq=False)
-class Group:
-    """Rows opened together: they share a cache, and every forward pass takes all of them."""
+class VisionRow(Row[Group]):
+    """``shift`` is rotary coordinate minus content position, from the pending token on."""
 
-    cache: SlotCache | None
-    rows: list[Row] = field(default_factory=list)
-    width: int = 0
-    """Slots that the last `VisionLanguageModel.score` added."""
+    shift: int = 0
 
 
-@dataclass(eq=False)
-class Row:
-    """One sequence. ``pending`` is its last token, which has no keys and values yet;
-    ``shift`` is rotary coordinate minus content position from there on."""
-
-    group: Group
-    pending: int
-    shift: int
-    open: bool = True
-
-
-class VisionLanguageModel:
+class VisionLanguageModel(GroupedTarget[Group, VisionRow]):
     """The `Target` protocol for a transformers model with rotary positions over image axes.
 
     ``model`` is one of the ``...ForConditionalGeneration`` classes that compute rotary
@@ -76,13 +63,12 @@ class VisionLanguageModel:
         self.cache_argument = "cache" if "cache" in known else "past_key_values"
 
     @torch.no_grad()
-    def open(self, inputs: Sequence[VisionPrompt]) -> list[Row]:
+    def open(self, inputs: Sequence[VisionPrompt]) -> list[VisionRow]:
         """Prefill right-padded prompts in one forward pass; no image may end a prompt."""
         device = self.model.device
         lengths = [len(prompt.ids) - 1 for prompt in inputs]
         width = max(lengths)
         group = Group(SlotCache(len(inputs), device))
-        assert group.cache is not None
         group.cache.prompt_mask(lengths)
         ids = []
         coordinates = []
@@ -92,9 +78,9 @@ class VisionLanguageModel:
             padding = width - len(prompt.ids) + 1
             ids.append(prompt.ids[:-1] + prompt.ids[-1:] * padding)
             coordinates.append(torch.nn.functional.pad(rotary[:, 0, :-1], (0, padding)))
-            group.rows.append(Row(group, prompt.ids[-1], shift))
+            group.rows.append(VisionRow(group, prompt.ids[-1], shift=shift))
         # No mask: right padding lies behind every real token, which looks back only.
-        self._forward(
+        self._call(
             group.cache,
             input_ids=torch.tensor(ids, device=device),
             position_ids=torch.stack(coordinates, dim=1).to(device),
@@ -104,60 +90,27 @@ class VisionLanguageModel:
         )
         return list(group.rows)
 
-    @torch.no_grad()
-    def score(self, states: Sequence[Row], trees: Sequence[DraftTree[int]]) -> list[Scores]:
-        """One forward pass a group of rows that were opened together."""
-        drafts = dict(zip(states, trees, strict=True))
-        scores: dict[Row, Scores] = {}
-        for group in dict.fromkeys(row.group for row in states):
-            scores |= self._score_group(group, drafts)
-        return [scores[row] for row in states]
-
-    def keep(self, state: Row, path: Sequence[int], pending: int) -> None:
-        assert state.group.cache is not None
-        state.group.cache.keep(state.group.rows.index(state), state.group.width, path)
-        state.pending = pending
-
-    def close(self, states: Sequence[Row]) -> None:
-        for row in states:
-            row.open = False
-            if not any(other.open for other in row.group.rows):
-                row.group.cache = None
-
-    def _score_group(self, group: Group, drafts: dict[Row, DraftTree[int]]) -> dict[Row, Scores]:
-        cache = group.cache
-        assert cache is not None
-        cache.settle([i for i, row in enumerate(group.rows) if row.open])
-        group.rows = [row for row in group.rows if row.open]
-        # An open row that nobody asks about rides along; what it adds is never kept.
-        trees = [drafts.get(row, DraftTree.empty()) for row in group.rows]
-        sees = cache.tree_mask(trees)
-        group.width = width = sees.shape[2]
-        ids = torch.zeros(len(trees), width, dtype=torch.long)
+    def _forward(self, group: Group, trees: Sequence[DraftTree[int]], sees: Tensor) -> list[Tensor]:
+        ids = torch.zeros(len(trees), group.width, dtype=torch.long)
         for i, (row, tree) in enumerate(zip(group.rows, trees, strict=True)):
             ids[i, : 1 + len(tree)] = torch.tensor([row.pending, *tree.atoms])
         shifts = torch.tensor([row.shift for row in group.rows], device=sees.device)
-        coordinates = cache.position[:, -width:] + shifts[:, None]
-        logits = self._forward(
-            cache,
+        coordinates = group.cache.position[:, -group.width :] + shifts[:, None]
+        logits = self._call(
+            group.cache,
             input_ids=ids.to(sees.device),
             position_ids=coordinates.expand(self._axes, -1, -1),
             attention_mask=self._mask(sees),
         )
         # Processors and argmax work in at least float32, as generate() does.
-        precision = torch.promote_types(logits.dtype, torch.float32)
-        return {
-            row: Scores(logits[i, : 1 + len(tree)].to(precision))
-            for i, (row, tree) in enumerate(zip(group.rows, trees, strict=True))
-            if row in drafts
-        }
+        return list(logits.to(torch.promote_types(logits.dtype, torch.float32)))
 
-    def _forward(self, cache: SlotCache, **inputs: Any) -> Tensor:
+    def _call(self, cache: SlotCache, **inputs: Any) -> Tensor:
         output = self.model(**inputs, **{self.cache_argument: cache}, use_cache=True)
         logits: Tensor = output.logits
         return logits
 
-    def _mask(self, sees: Tensor) -> Tensor:
+    def _mask(self, sees: Tensor) -> list[Tensor]:
         if not self.additive_mask:
             return sees
         dtype = self.model.dtype

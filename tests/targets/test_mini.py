@@ -8,7 +8,7 @@ import tiny_mini
 import torch
 
 from hsd_docparse.speculative import AlignedText, DraftTree, NoDraft, Request, generate, step
-from hsd_docparse.targets.mini.dialect import PAGE, REGION, VOID
+from hsd_docparse.targets.mini.dialect import JOIN, PAGE, REGION
 from hsd_docparse.targets.mini.target import MiniInputs
 
 PROMPTS = [(9, 1, PAGE), (4, 2, REGION), (14, 3, PAGE), (2, 11, REGION)]
@@ -50,14 +50,14 @@ def damaged(text: list[int], how: str) -> list[list[int]]:
         "noisy": [[t if rng.random() < 0.8 else int(rng.integers(0, size)) for t in text]],
         "wrong": [rng.integers(0, size, len(text)).tolist()],
         "pointing nowhere": [[size + 500 if i % 7 == 3 else t for i, t in enumerate(text)]],
-        "void": [[VOID if i % 5 == 2 else t for i, t in enumerate(text)]],
+        "ungrammatical": [[JOIN if i % 5 == 2 else t for i, t in enumerate(text)]],
     }[how]
 
 
 @pytest.mark.parametrize(
     "how",
     ["right", "empty", "truncated", "shuffled", "pieces", "noisy", "wrong", "pointing nowhere",
-     "void"],
+     "ungrammatical"],
 )  # fmt: skip
 def test_any_draft_gives_the_greedy_output(
     cases: list[tuple[MiniInputs, list[int]]], how: str

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 SPECIAL = [
-    "<eos>", "<page>", "<region>", "<void>", "<join>",
+    "<eos>", "<page>", "<region>", "<join>",
     "<p>", "<h1>", "<h2>", "<h3>", "<li>", "<cap>", "<code>", "<fn>",
     "<table>", "<tr>", "<td>",
 ]  # fmt: skip
-EOS, PAGE, REGION, VOID, JOIN, P, H1, H2, H3, LI, CAP, CODE, FN, TABLE, TR, TD = range(16)
+EOS, PAGE, REGION, JOIN, P, H1, H2, H3, LI, CAP, CODE, FN, TABLE, TR, TD = range(15)
 BLOCKS = frozenset({P, H1, H2, H3, LI, CAP, CODE, FN, TABLE})
 CELLS = frozenset({TABLE, TR, TD})
 
@@ -47,8 +47,8 @@ class Gaze:
 
 @dataclass
 class DialectLine:
-    """One line of output: its pointer (-1 for `VOID`), its mark (0 where it goes on with the
-    block before), its text, and whether it is glued to the line before."""
+    """One line of output: its pointer, its mark (0 where it goes on with the block before),
+    its text, and whether it is glued to the line before."""
 
     line: int
     mark: int
@@ -92,8 +92,6 @@ class Dialect:
         if token >= self.vocabulary:
             line = token - self.vocabulary
             return Gaze(line, 0, gaze.seen | {line})
-        if token == VOID:
-            return Gaze(-1, 0, gaze.seen)
         return Gaze(gaze.line, gaze.character + self.characters[token], gaze.seen)
 
     def write(self, lines: Sequence[DialectLine]) -> list[int]:
@@ -102,7 +100,7 @@ class Dialect:
         for line in lines:
             if line.glued:
                 tokens.append(JOIN)
-            tokens.append(VOID if line.line < 0 else self.vocabulary + line.line)
+            tokens.append(self.vocabulary + line.line)
             if line.mark:
                 tokens.append(line.mark)
             tokens += line.tokens
@@ -117,8 +115,8 @@ class Dialect:
                 break
             if token == JOIN:
                 glued = True
-            elif token >= self.vocabulary or token == VOID:
-                lines.append(DialectLine(max(-1, token - self.vocabulary), 0, [], glued))
+            elif token >= self.vocabulary:
+                lines.append(DialectLine(token - self.vocabulary, 0, [], glued))
                 glued = False
             elif lines and token in BLOCKS | CELLS:
                 lines[-1].mark = token

@@ -9,7 +9,9 @@ attentions do the work:
   counts *characters* on both sides: reading is attention at a constant offset;
 - a text token sees the text before it.
 
-The output vocabulary is the tokenizer's plus one pointer for each line of the page.
+The output vocabulary is the tokenizer's plus one pointer for each line of the page. What the
+dialect's grammar forbids has no chance: marks away from the head of a line, a line pointed at
+twice, more text than its line can hold. So every output ends, and none repeats a line.
 """
 
 from __future__ import annotations
@@ -26,12 +28,17 @@ from transformers.configuration_utils import PreTrainedConfig
 from transformers.modeling_outputs import CausalLMOutputWithPast
 from transformers.modeling_utils import PreTrainedModel
 
+from hsd_docparse.targets.mini.dialect import JOIN, PAGE, REGION, SPECIAL, P
+
 BYTES = 4
 """A glyph's best symbol is given as its UTF-8 bytes, so that no script needs a table of its own."""
 NO_BYTE = 256
 GEOMETRY = 8
 PAIR = 16
 WAVES = (1.0, 2.0, 4.0, 8.0, 16.0)
+EDGES = (8, 20, 40, 72)
+SMALL = 50_000
+"""Below this many scores, sorting sequences by length costs more than it saves."""
 
 
 class DocparseMiniConfig(PreTrainedConfig):
@@ -144,10 +151,24 @@ class Attention(nn.Module):
         return rotary(self.split(key), position[..., None, :]), self.split(value)
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-        # Spelled out: on a CPU two matrix products beat the fused kernel, backward above all.
-        score = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
-        share = score.masked_fill(~mask, torch.finfo(score.dtype).min).softmax(dim=-1)
-        return self.out((share @ value).transpose(-3, -2).flatten(-2))
+        return self.out(mix(query, key, value, mask).transpose(-3, -2).flatten(-2))
+
+
+def mix(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+    """Scaled dot-product attention ``[..., queries, size]``. Spelled out: on a CPU two matrix
+    products beat the fused kernel, backward above all."""
+    score = query / math.sqrt(query.shape[-1]) @ key.transpose(-1, -2)
+    score.masked_fill_(~mask, torch.finfo(score.dtype).min)
+    return score.softmax(dim=-1) @ value
+
+
+def by_length(lengths: Tensor) -> list[Tensor]:
+    """Indices of sequences of similar length: padded to the longest of all, the short ones
+    would cost as much as the long ones."""
+    if len(lengths) * int(lengths.max()) ** 2 < SMALL:
+        return [torch.arange(len(lengths), device=lengths.device)]
+    group = torch.bucketize(lengths, torch.tensor(EDGES, device=lengths.device))
+    return [at for i in range(len(EDGES) + 1) if len(at := (group == i).nonzero()[:, 0])]
 
 
 def feed_forward(size: int) -> nn.Sequential:
@@ -220,30 +241,41 @@ class Looking:
 
     def __init__(self, memory: Memory, line: Tensor, character: Tensor) -> None:
         flat = line.flatten()
-        self.lines, group = flat.unique(return_inverse=True)
+        lines, group = flat.unique(return_inverse=True)
         order = group.argsort(stable=True)
         counts = torch.bincount(group)
         starts = counts.cumsum(0) - counts
         rank = torch.empty_like(order)
         rank[order] = torch.arange(len(flat), device=flat.device) - starts[group[order]]
-        self.width = int(counts.max())
-        self.slot = group * self.width + rank
         self.character = character
-        # Where no line is longer, no column is looked at: pages are padded to their longest.
-        longest = int(memory.mask[self.lines].sum(1).max())
-        self.keys = [key[self.lines, :, :longest] for key in memory.keys]
-        self.values = [value[self.lines, :, :longest] for value in memory.values]
-        self.mask = memory.mask[self.lines, None, None, :longest]
+        self.groups: list[tuple[Tensor, Tensor, int, Tensor, int]] = []
+        lengths = memory.mask.sum(1)[lines]
+        place = torch.empty_like(lines)
+        for chosen in by_length(lengths):
+            place[chosen] = torch.arange(len(chosen), device=flat.device)
+            queries = torch.isin(group, chosen).nonzero()[:, 0]
+            width = int(counts[chosen].max())
+            slot = place[group[queries]] * width + rank[queries]
+            longest = int(lengths[chosen].max())
+            self.groups.append((queries, slot, width, lines[chosen], longest))
+        self.memory = memory
 
     def read(self, attention: Attention, x: Tensor, layer: int) -> Tensor:
         query = attention.queries(x, self.character)
         rows, heads, length, size = query.shape
         flat = query.transpose(1, 2).reshape(rows * length, heads, size)
-        grouped = flat.new_zeros(len(self.lines) * self.width, heads, size)
-        grouped[self.slot] = flat
-        grouped = grouped.view(len(self.lines), self.width, heads, size).transpose(1, 2)
-        mixed = attention(grouped, self.keys[layer], self.values[layer], self.mask)
-        return mixed.flatten(0, 1)[self.slot].view(rows, length, -1)
+        mixed = torch.empty_like(flat)
+        for queries, slot, width, lines, longest in self.groups:
+            grouped = flat.new_zeros(len(lines) * width, heads, size)
+            grouped = grouped.index_copy(0, slot, flat[queries])
+            seen = mix(
+                grouped.view(len(lines), width, heads, size).transpose(1, 2),
+                self.memory.keys[layer][lines, :, :longest],
+                self.memory.values[layer][lines, :, :longest],
+                self.memory.mask[lines, None, None, :longest],
+            )
+            mixed = mixed.index_copy(0, queries, seen.transpose(1, 2).flatten(0, 1)[slot])
+        return attention.out(mixed.view(rows, length, heads * size))
 
 
 class Pointer(nn.Module):
@@ -265,7 +297,7 @@ class Pointer(nn.Module):
         score = self.query(x) @ keys.transpose(1, 2) / math.sqrt(x.shape[-1])
         pair = self.pair(pair_features(memory, line, seen)).squeeze(-1)
         score = score + pair + self.gate(x)
-        return score.masked_fill((memory.rows == 0)[:, None, :], -torch.inf)
+        return score.masked_fill((memory.rows == 0)[:, None, :] | (seen > 0), -torch.inf)
 
 
 class Copy(nn.Module):
@@ -295,6 +327,24 @@ class Copy(nn.Module):
             bonus = (bonus + trust[..., i]) * (inside & (token[..., 0] > 0))
             words = words.scatter_add(-1, token, bonus[..., None].to(words.dtype))
         return words
+
+
+def longest_text(glyphs: Tensor) -> Tensor:
+    """Characters that a line of ``glyphs`` glyphs can hold: the recogniser may have lost some."""
+    return glyphs * 3 // 2 + 16
+
+
+def forbid(words: Tensor, before: Tensor, full: Tensor) -> Tensor:
+    """Rule out what the grammar does not allow after the tokens ``before`` ``[rows, queries]``;
+    ``full`` says where the line being read holds no more text (or there is none).
+    ``words`` ``[rows, queries, vocabulary]`` is changed in place."""
+    never = -torch.inf
+    join = before == JOIN
+    words[..., PAGE : REGION + 1] = never
+    words[..., JOIN].masked_fill_(join, never)
+    words[..., P : len(SPECIAL)].masked_fill_((before < words.shape[-1])[..., None], never)
+    words[..., len(SPECIAL) :].masked_fill_((full | join)[..., None], never)
+    return words
 
 
 def pair_features(memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
@@ -395,9 +445,13 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         x = self.glyph_in(torch.cat([lines.glyphs, lines.sure[..., None]], dim=-1)[mask])
         for i, embedding in enumerate(self.symbol_in):
             x = x + embedding(lines.symbols[..., i][mask])
-        for layer in self.glyph_layers:
-            x = layer(x, mask)
         whose = torch.arange(count, device=x.device).repeat_interleave(lengths)
+        for lines_ in by_length(lengths):
+            inside = torch.isin(whose, lines_).nonzero()[:, 0]
+            part, real = x[inside], mask[lines_, : int(lengths[lines_].max())]
+            for layer in self.glyph_layers:
+                part = layer(part, real)
+            x = x.index_copy(0, inside, part)
         mean = x.new_zeros(count, x.shape[1]).index_add(0, whose, x) / lengths[:, None]
         ends = lengths.cumsum(0)
         summary = self.summary(torch.cat([mean, x[ends - lengths], x[ends - 1]], dim=-1))
@@ -460,6 +514,8 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         x = self.norm(x)
         words = x @ self.embedding.weight[:vocabulary].T + self.bias
         words = self.copy(words, x, self.embedding.weight, memory.read[at], character)
+        full = (at == 0) | (character >= longest_text(memory.mask.sum(1))[at])
+        words = forbid(words, input_ids, full)
         logits = torch.cat([words, self.pointer(x, memory, at, seen)], dim=-1)
         loss = None
         if labels is not None:

@@ -13,7 +13,9 @@ import numpy as np
 
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Page, Region
 from hsd_docparse.draft.joining import join_texts
+from hsd_docparse.draft.paragraphs import bounds
 from hsd_docparse.draft.recognizer import Reading, shared_recognizer
+from hsd_docparse.draft.tables import Cell, to_html
 from hsd_docparse.targets.mini.dialect import (
     CAP,
     CELLS,
@@ -136,27 +138,23 @@ def _write_table(
 ) -> Iterator[DialectLine]:
     """Cells of the draft's HTML, each with the unused lines whose text it holds."""
     unused = list(rows)
-    first = True
+    mark = TABLE
     for row in re.findall(r"<tr\b.*?</tr>", block.text, re.S):
-        for column, cell in enumerate(re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row, re.S)):
-            mark = TD if column else (TABLE if first else TR)
-            first = False
+        for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row, re.S):
             text = _letters(html.unescape(re.sub(r"<[^>]*>", " ", cell)))
-            held = []
             for line in list(unused):
                 own = _letters(lines.lines[line].text)
                 if own and own in text:
                     text = text.replace(own, "", 1)
-                    held.append(line)
                     unused.remove(line)
-            if not held:
-                yield DialectLine(-1, mark, [])
-            for rank, line in enumerate(held):
-                tokens = dialect.encode(lines.lines[line].text)
-                yield DialectLine(place[line], 0 if rank else mark, tokens)
+                    tokens = dialect.encode(lines.lines[line].text)
+                    yield DialectLine(place[line], mark, tokens)
+                    mark = 0
+            mark = mark or TD
+        mark = TABLE if mark == TABLE else TR
     for line in unused:
-        mark, first = (TABLE if first else TR), False
         yield DialectLine(place[line], mark, dialect.encode(lines.lines[line].text))
+        mark = TR
 
 
 def _letters(text: str) -> str:
@@ -175,11 +173,7 @@ def read_page(lines: PageLines, output: Sequence[DialectLine], dialect: Dialect)
         ):
             blocks.append([])
         blocks[-1].append(line)
-    regions: list[tuple[int, Region]] = []
-    for block in blocks:
-        region = _region(lines, block, dialect)
-        if region.lines:
-            regions.append((lines.owner[_first(block)], region))
+    regions = [(lines.owner[block[0].line], _region(lines, block, dialect)) for block in blocks]
     silent = [
         i
         for i, region in enumerate(lines.page.regions)
@@ -195,52 +189,83 @@ def read_page(lines: PageLines, output: Sequence[DialectLine], dialect: Dialect)
     return [region for _, region in regions]
 
 
-def _first(block: Sequence[DialectLine]) -> int:
-    return next(line.line for line in block if line.line >= 0)
-
-
 def _region(lines: PageLines, block: Sequence[DialectLine], dialect: Dialect) -> Region:
-    texts = [dialect.decode(line.tokens) for line in block]
-    shown = [
-        replace(lines.lines[line.line], text=text)
-        for line, text in zip(block, texts, strict=True)
-        if 0 <= line.line < len(lines.lines)
-    ]
-    mark = block[0].mark or P
-    kind, level = KINDS.get(mark, ("table", 0))
-    if kind == "table":
-        text = _table(block, texts)
+    (owner, *others) = {lines.owner[line.line] for line in block}
+    draft = lines.page.regions[owner]
+    everywhere = {i: i for i in range(len(lines.lines))}
+    drafted = [] if others else write_region(lines, owner, everywhere, dialect)
+    if drafted == block:
+        return replace(draft, provenance="accepted")
+    shown = [replace(lines.lines[line.line], text=dialect.decode(line.tokens)) for line in block]
+    kind, level = KINDS[block[0].mark or P]
+    if kind != "table":
+        text = shown[0].text
+        for line, read in zip(block[1:], shown[1:], strict=True):
+            between = "" if line.glued else "\n" if kind == "code" else " "
+            text += between + read.text
+    elif [(d.line, d.mark) for d in drafted] == [(b.line, b.mark) for b in block]:
+        text = _refill(draft.text, _cells(block, shown))
     else:
-        text = texts[0]
-        for line, piece in zip(block[1:], texts[1:], strict=True):
-            text += piece if line.glued else f"\n{piece}" if kind == "code" else f" {piece}"
-    box = shown[0].box if shown else Box(0, 0, 0, 0)
-    for read in shown:
-        box = box.union(read.box)
-    owners = {lines.owner[line.line] for line in block if 0 <= line.line < len(lines.lines)}
-    confidence, accepted = 1.0, False
-    if owners:
-        drafts = [lines.page.regions[i] for i in owners]
-        confidence = min(region.confidence for region in drafts)
-        accepted = len(drafts) == 1 and _letters(drafts[0].text) == _letters(text)
-        if accepted and kind == "heading":
-            level = drafts[0].level if drafts[0].kind == "heading" else level
-    return Region(
-        kind, box, text.strip(), level, shown, confidence, "accepted" if accepted else "corrected"
-    )
+        text = to_html(grid(_cells(block, shown)))
+    confidence = min(lines.page.regions[i].confidence for i in (owner, *others))
+    return Region(kind, bounds(shown), text.strip(), level, shown, confidence, "corrected")
 
 
-def _table(block: Sequence[DialectLine], texts: Sequence[str]) -> str:
-    rows: list[list[str]] = []
-    for line, text in zip(block, texts, strict=True):
-        if line.mark in (TABLE, TR) or not rows:
-            rows.append([text])
-        elif line.mark == TD:
-            rows[-1].append(text)
+def _refill(table: str, cells: Sequence[Cell]) -> str:
+    """The draft's HTML with other words in its cells that hold something."""
+    texts = iter([html.escape(cell.text, quote=False) for cell in cells if cell.text])
+
+    def fill(match: re.Match[str]) -> str:
+        start, held, end = match.groups()
+        return f"{start}{next(texts, held) if _letters(held) else held}{end}"
+
+    return re.sub(r"(<t[dh]\b[^>]*>)(.*?)(</t[dh]>)", fill, table, flags=re.S)
+
+
+def _cells(block: Sequence[DialectLine], shown: Sequence[Line]) -> list[Cell]:
+    """The cells of a table, all in the first column: the model says rows alone."""
+    cells: list[Cell] = []
+    row = -1
+    for line, read in zip(block, shown, strict=True):
+        row += line.mark in (TABLE, TR)
+        if line.mark:
+            cells.append(Cell(row, 0, read.box, text=read.text))
         else:
-            rows[-1][-1] += " " + text
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell.strip())}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
-    return f"<table>{body}</table>"
+            cells[-1].text += " " + read.text
+            cells[-1].box = cells[-1].box.union(read.box)
+    return cells
+
+
+def grid(cells: Sequence[Cell]) -> list[Cell]:
+    """Cells of which the rows are known, in columns by their place, and empty ones between.
+
+    Narrow cells make the columns; what lies over several of them spans them.
+    """
+    columns: list[tuple[float, float]] = []
+    for cell in sorted(cells, key=lambda cell: cell.box.width):
+        x0, x1 = cell.box.x0, cell.box.x1
+        met = [i for i, column in enumerate(columns) if _covers(cell.box, column)]
+        if not met:
+            columns.append((x0, x1))
+        elif len(met) == 1:
+            columns[met[0]] = (min(x0, columns[met[0]][0]), max(x1, columns[met[0]][1]))
+    columns.sort()
+    placed: dict[tuple[int, int], Cell] = {}
+    for cell in cells:
+        met = [i for i, column in enumerate(columns) if _covers(cell.box, column)]
+        cell.column, cell.column_span = met[0], met[-1] - met[0] + 1
+        taken = next((placed[slot] for slot in sorted(cell.slots()) if slot in placed), None)
+        if taken is None:
+            placed |= dict.fromkeys(cell.slots(), cell)
+        else:
+            taken.text += " " + cell.text
+    rows = range(1 + max(cell.row for cell in cells))
+    every = {(r, c) for r in rows for c in range(len(columns))}
+    empty = [Cell(r, c, Box(0, 0, 0, 0)) for r, c in every - placed.keys()]
+    return [*{id(cell): cell for cell in placed.values()}.values(), *empty]
+
+
+def _covers(box: Box, column: tuple[float, float]) -> bool:
+    """Whether a cell stands in a column: shares half the width of the narrower of the two."""
+    shared = min(box.x1, column[1]) - max(box.x0, column[0])
+    return shared > 0.5 * min(box.width, column[1] - column[0])

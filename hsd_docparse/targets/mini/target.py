@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from hsd_docparse.document import Box, Page, Region
 from hsd_docparse.speculative import (
@@ -16,12 +17,12 @@ from hsd_docparse.speculative import (
     Loop,
     MaxLength,
     Processor,
-    Scores,
     Stop,
     StopTokens,
 )
 from hsd_docparse.speculative.cache import SlotCache
 from hsd_docparse.speculative.tree import ROOT
+from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
 from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
 from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
 from hsd_docparse.targets.mini.pages import PageLines, read_page, write_region
@@ -40,30 +41,23 @@ class MiniInputs:
 
 
 @dataclass(eq=False)
-class Group:
-    """Rows opened together. Entry i of ``rows`` is row i of the cache and of the memory."""
+class MiniGroup(Group):
+    """``counts`` are the lines of every row."""
 
-    cache: SlotCache
-    memory: Memory
-    counts: list[int]
-    rows: list[Row] = field(default_factory=list)
-    width: int = 0
-    """Slots that the last `MiniTarget.score` added."""
+    memory: Memory = field(kw_only=True)
+    counts: list[int] = field(kw_only=True)
 
 
 @dataclass(eq=False)
-class Row:
-    """One sequence: its pending token, and where the model looks after it."""
+class MiniRow(Row[MiniGroup]):
+    """``gaze`` is where the model looks after the pending token, ``gazes`` where after every
+    node of the tree scored last."""
 
-    group: Group
-    pending: int
     gaze: Gaze = field(default_factory=Gaze)
     gazes: list[Gaze] = field(default_factory=list)
-    """After every node of the last scored tree."""
-    open: bool = True
 
 
-class MiniTarget:
+class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
     """Reads pages with docparse-mini. float32 on the CPU; float64 for proofs."""
 
     name = "docparse-mini"
@@ -74,44 +68,31 @@ class MiniTarget:
         self.dialect = dialect
         self._lines: PageLines | None = None
 
-    # The core's Target.
-
     @torch.no_grad()
-    def open(self, inputs: Sequence[MiniInputs]) -> list[Row]:
+    def open(self, inputs: Sequence[MiniInputs]) -> list[MiniRow]:
         lines = collate([each.sight for each in inputs], self.dialect, self.model.dtype)
-        memory = self.model.encode(lines)
-        group = Group(SlotCache(len(inputs)), memory, [len(i.sight.readings) for i in inputs])
-        group.rows = [Row(group, each.prompt) for each in inputs]
+        group = MiniGroup(
+            SlotCache(len(inputs)),
+            memory=self.model.encode(lines),
+            counts=[len(each.sight.readings) for each in inputs],
+        )
+        group.rows = [MiniRow(group, each.prompt) for each in inputs]
         return list(group.rows)
 
-    @torch.no_grad()
-    def score(self, states: Sequence[Row], trees: Sequence[DraftTree[int]]) -> list[Scores]:
-        drafts = dict(zip(states, trees, strict=True))
-        scores: dict[Row, Scores] = {}
-        for group in dict.fromkeys(row.group for row in states):
-            scores |= self._score_group(group, drafts)
-        return [scores[row] for row in states]
-
-    def keep(self, state: Row, path: Sequence[int], pending: int) -> None:
-        group = state.group
-        group.cache.keep(group.rows.index(state), group.width, path)
+    def keep(self, state: MiniRow, path: Sequence[int], pending: int) -> None:
+        super().keep(state, path, pending)
         gaze = state.gazes[path[-1]] if path else state.gaze
-        state.pending, state.gaze = pending, self.dialect.advance(gaze, pending)
+        state.gaze = self.dialect.advance(gaze, pending)
 
-    def close(self, states: Sequence[Row]) -> None:
-        for state in states:
-            state.open = False
-
-    def _score_group(self, group: Group, drafts: dict[Row, DraftTree[int]]) -> dict[Row, Scores]:
-        alive = [i for i, row in enumerate(group.rows) if row.open]
+    def _settle(self, group: MiniGroup, alive: list[int]) -> None:
         if len(alive) < len(group.rows):
             group.memory = group.memory.select(alive)
             group.counts = [group.counts[i] for i in alive]
-            group.rows = [group.rows[i] for i in alive]
-        group.cache.settle(alive)
-        trees = [drafts.get(row, DraftTree.empty()) for row in group.rows]
-        mask = group.cache.tree_mask(trees)
-        group.width = mask.shape[2]
+        super()._settle(group, alive)
+
+    def _forward(
+        self, group: MiniGroup, trees: Sequence[DraftTree[int]], sees: Tensor
+    ) -> list[Tensor]:
         position = group.cache.position
         queries = position[:, -group.width :]
         near = queries[:, :, None] - position[:, None, :] < self.model.config.window
@@ -138,15 +119,11 @@ class MiniTarget:
             character=torch.from_numpy(character),
             seen=torch.from_numpy(seen).to(self.model.dtype),
             position_ids=queries,
-            attention_mask=mask & near[:, None],
+            attention_mask=sees & near[:, None],
             cache=group.cache,
         ).logits
         vocabulary = self.dialect.vocabulary
-        return {
-            row: Scores(logits[r, : 1 + len(tree), : vocabulary + group.counts[r]])
-            for r, (row, tree) in enumerate(zip(group.rows, trees, strict=True))
-            if row in drafts
-        }
+        return [logits[r, :, : vocabulary + count] for r, count in enumerate(group.counts)]
 
     def _follow(self, gaze: Gaze, tree: DraftTree[int]) -> list[Gaze]:
         gazes: list[Gaze] = []
