@@ -62,6 +62,10 @@ def build_regions(
         regions += _split(_loose_kind(group, height), group)
     for region in regions:
         _correct_kind(region, width, height)
+    if all(region.kind in FURNITURE for region in regions):
+        # Furniture of nothing: a page with one line at its top holds that line.
+        for region in regions:
+            region.kind = "page_number" if region.kind == "page_number" else "text"
     regions = _number_formulas(regions)
     _set_levels(regions)
     return regions

@@ -110,7 +110,7 @@ class VisionLanguageModel(GroupedTarget[Group, VisionRow]):
         logits: Tensor = output.logits
         return logits
 
-    def _mask(self, sees: Tensor) -> list[Tensor]:
+    def _mask(self, sees: Tensor) -> Tensor:
         if not self.additive_mask:
             return sees
         dtype = self.model.dtype

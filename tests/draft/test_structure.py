@@ -102,3 +102,11 @@ def test_a_stamp_that_runs_up_the_margin_is_a_header() -> None:
     stamp = Line("Downloaded yesterday", Box(4, 100, 14, 300), size=10)
     kinds = {region.text: region.kind for region in build_regions([stamp, *BODY], [], 400, 600)}
     assert kinds[stamp.text] == "header"
+
+
+def test_a_page_of_one_line_at_its_top_holds_that_line() -> None:
+    only, number = line("Intentionally left blank", 10), line("7", 585, 190, 200)
+    kinds = {
+        r.text: r.kind for r in build_regions([only, number], [block("header", only)], 400, 600)
+    }
+    assert kinds == {"Intentionally left blank": "text", "7": "page_number"}
