@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from io import BytesIO
+from math import log2
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,11 @@ SIDES = (200.0, 1500.0)
 _DETAIL = 1.5
 """Pixels a point that such a page keeps of the picture; the network looks at one."""
 
+_HEAVY = 200_000
+"""Pixels above which a picture of a page is shown to the analyses smaller than it is."""
+_PACKED = frozenset({"DCTDecode", "JPXDecode"})
+"""Codings of pictures that are copied out as they are."""
+
 
 @dataclass
 class Block:
@@ -68,7 +74,7 @@ def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
     import pymupdf.layout  # noqa: F401  (gives pages their analyser)
 
     # The features of boxes without height are logarithms of zero.
-    with np.errstate(divide="ignore", invalid="ignore"), _unrotated(page) as upright:
+    with np.errstate(divide="ignore", invalid="ignore"), _prepared(page) as upright:
         upright.get_layout(return_raw=True)
         groups: list[dict[str, Any]] = upright.layout_information or []
         blocks = [
@@ -136,18 +142,30 @@ def _font() -> pymupdf.Font:
 
 
 @contextmanager
-def _unrotated(page: pymupdf.Page) -> Iterator[pymupdf.Page]:
-    """``page`` with its rotation made part of its content: the analyses work in its space."""
+def _prepared(page: pymupdf.Page) -> Iterator[pymupdf.Page]:
+    """``page`` as the analyses want it: its rotation made part of its content, since they work
+    in its space, and its pictures small, since they copy out and pack every one."""
     import pymupdf
 
-    if not page.rotation:
+    heavy = [
+        xref
+        for xref, _, width, height, *_, coding, _ in page.get_images(full=True)
+        if width * height > _HEAVY and coding not in _PACKED
+    ]
+    if not page.rotation and not heavy:
         yield page
         return
     with pymupdf.open() as document:
         document.insert_pdf(page.parent, from_page=page.number, to_page=page.number)
         copy = document[0]
-        copy.set_rotation(page.rotation)
-        copy.remove_rotation()
+        if page.rotation:
+            copy.set_rotation(page.rotation)
+            copy.remove_rotation()
+        for xref, _, width, height, *_, coding, _ in copy.get_images(full=True):
+            if width * height > _HEAVY and coding not in _PACKED:
+                small = pymupdf.Pixmap(document, xref)
+                small.shrink(max(1, int(log2(width * height / _HEAVY) / 2 + 1)))
+                copy.replace_image(xref, pixmap=small)
         yield copy
 
 
