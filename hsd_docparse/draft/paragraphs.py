@@ -15,6 +15,8 @@ MARKER = re.compile(
     r"|[①-⑳]|[（(][\d一二三四五六七八九十]{1,2}[）)]|[一二三四五六七八九十]{1,2}、)"
 )
 """What a list item begins with."""
+BULLET = re.compile(r"[•▪●◦‣■□◆◇➢✓☑◻]\s")
+"""What nothing else begins with."""
 _COLUMN_ROWS = 3
 _CROSSING = 0.2
 """Share of lines that may cross a gutter: detection sometimes takes two for one."""

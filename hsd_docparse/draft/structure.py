@@ -10,6 +10,7 @@ from hsd_docparse.document import FURNITURE, Box, Kind, Line, Region
 from hsd_docparse.draft.joining import in_rows, join_lines
 from hsd_docparse.draft.layout import Block
 from hsd_docparse.draft.paragraphs import (
+    BULLET,
     MARKER,
     bounds,
     font_size,
@@ -120,7 +121,8 @@ def _split(kind: Kind, lines: list[Line]) -> list[Region]:
     if kind == "text":
         ordered = in_rows(lines)
         marked = sum(bool(MARKER.match(line.text)) for line in ordered)
-        if marked >= 2 and MARKER.match(ordered[0].text):
+        least = 1 if BULLET.match(ordered[0].text) else 2
+        if marked >= least and MARKER.match(ordered[0].text):
             return _split("list_item", lines)
         return [_region("text", in_rows(group)) for group in split_paragraphs(lines)]
     return [_region(kind, in_rows(lines))]

@@ -17,6 +17,7 @@ import pymupdf
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.sources import TextLayer
+from hsd_docparse.sources.drawn_bullets import with_drawn_bullets
 from hsd_docparse.sources.glyphs import Frame, Glyph, Run, is_rtl, mark_doubled, read_runs
 from hsd_docparse.sources.text_layer_check import check_text_layer
 
@@ -123,7 +124,7 @@ def read_text_layer(page: pymupdf.Page, runs: list[Run] | None = None) -> TextLa
         for line in lines:
             # Icons: glyphs of symbol fonts that stand for no character.
             line.text = _PRIVATE.sub("", line.text).strip()
-        lines = [line for line in lines if line.text]
+        lines = with_drawn_bullets(page, [line for line in lines if line.text])
     return TextLayer(lines, verdict.problem, page)
 
 
