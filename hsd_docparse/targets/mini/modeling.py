@@ -37,7 +37,7 @@ GEOMETRY = 8
 PAIR = 16
 WAVES = (1.0, 2.0, 4.0, 8.0, 16.0)
 EDGES = (8, 20, 40, 72)
-SMALL = 50_000
+SMALL = 400_000
 """Below this many scores, sorting sequences by length costs more than it saves."""
 
 
@@ -120,14 +120,27 @@ class Memory:
         )  # fmt: skip
 
 
-def rotary(x: Tensor, position: Tensor) -> Tensor:
-    """Rotate ``[..., length, size]`` by ``position`` ``[..., length]`` (Su et al. 2021)."""
-    half = x.shape[-1] // 2
-    steps = torch.arange(half, device=x.device, dtype=x.dtype)
-    angle = position[..., None].to(x.dtype) * torch.exp(-math.log(10000.0) * steps / half)
-    sin, cos = angle.sin(), angle.cos()
-    a, b = x[..., :half], x[..., half:]
-    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+@dataclass
+class Turn:
+    """Sines and cosines of rotary positions (Su et al. 2021): ``[..., 1, length, half]``, one
+    for all heads."""
+
+    sin: Tensor
+    cos: Tensor
+
+    @classmethod
+    def to(cls, position: Tensor, half: int, dtype: torch.dtype) -> Turn:
+        """``position`` ``[..., length]``. ``dtype`` is that of the weights: in bfloat16, angles
+        would be wrong by whole radians."""
+        steps = torch.arange(half, device=position.device, dtype=dtype)
+        angle = position[..., None].to(dtype) * torch.exp(-math.log(10000.0) * steps / half)
+        return cls(angle.sin().unsqueeze(-3), angle.cos().unsqueeze(-3))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Rotate ``x`` ``[..., heads, length, 2 * half]``."""
+        sin, cos = self.sin.to(x.dtype), self.cos.to(x.dtype)
+        a, b = x.chunk(2, dim=-1)
+        return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
 class Attention(nn.Module):
@@ -143,12 +156,12 @@ class Attention(nn.Module):
     def split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
 
-    def queries(self, x: Tensor, position: Tensor) -> Tensor:
-        return rotary(self.split(self.query(x)), position[..., None, :])
+    def queries(self, x: Tensor, turn: Turn) -> Tensor:
+        return turn(self.split(self.query(x)))
 
-    def keys_values(self, x: Tensor, position: Tensor) -> tuple[Tensor, Tensor]:
+    def keys_values(self, x: Tensor, turn: Turn) -> tuple[Tensor, Tensor]:
         key, value = self.key_value(x).chunk(2, dim=-1)
-        return rotary(self.split(key), position[..., None, :]), self.split(value)
+        return turn(self.split(key)), self.split(value)
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
         return self.out(mix(query, key, value, mask).transpose(-3, -2).flatten(-2))
@@ -193,13 +206,12 @@ class EncoderLayer(nn.Module):
         self.attention = Attention(size, heads)
         self.forward_ = feed_forward(size)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, turn: Turn) -> Tensor:
         """``x`` ``[real, size]`` packs sequences of which ``mask`` ``[sequences, length]``
         says what is real."""
-        position = torch.arange(mask.shape[1], device=x.device)
         normed = padded(self.norm(x), mask)
-        query = self.attention.queries(normed, position)
-        key, value = self.attention.keys_values(normed, position)
+        query = self.attention.queries(normed, turn)
+        key, value = self.attention.keys_values(normed, turn)
         x = x + self.attention(query, key, value, mask[:, None, None, :])[mask]
         return x + self.forward_(x)
 
@@ -217,14 +229,14 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        position: Tensor,
+        turn: Turn,
         mask: Tensor,
         cache: Any,
         looking: Looking,
     ) -> Tensor:
         normed = self.norm(x)
-        query = self.attention.queries(normed, position)
-        key, value = self.attention.keys_values(normed, position)
+        query = self.attention.queries(normed, turn)
+        key, value = self.attention.keys_values(normed, turn)
         if cache is not None:
             key, value = cache.update(key, value, self.index)
         x = x + self.attention(query, key, value, mask)
@@ -235,11 +247,11 @@ class DecoderLayer(nn.Module):
 class Looking:
     """Text tokens grouped by the line that they read, so that each attends to its own line.
 
-    ``line`` long ``[rows, queries]`` indexes the memory, ``character`` counts what has been
-    written of that line.
+    ``line`` long ``[rows, queries]`` indexes the memory, ``turn`` is by the number of
+    characters written of that line.
     """
 
-    def __init__(self, memory: Memory, line: Tensor, character: Tensor) -> None:
+    def __init__(self, memory: Memory, line: Tensor, turn: Turn) -> None:
         flat = line.flatten()
         lines, group = flat.unique(return_inverse=True)
         order = group.argsort(stable=True)
@@ -247,7 +259,7 @@ class Looking:
         starts = counts.cumsum(0) - counts
         rank = torch.empty_like(order)
         rank[order] = torch.arange(len(flat), device=flat.device) - starts[group[order]]
-        self.character = character
+        self.turn = turn
         self.groups: list[tuple[Tensor, Tensor, int, Tensor, int]] = []
         lengths = memory.mask.sum(1)[lines]
         place = torch.empty_like(lines)
@@ -261,7 +273,7 @@ class Looking:
         self.memory = memory
 
     def read(self, attention: Attention, x: Tensor, layer: int) -> Tensor:
-        query = attention.queries(x, self.character)
+        query = attention.queries(x, self.turn)
         rows, heads, length, size = query.shape
         flat = query.transpose(1, 2).reshape(rows * length, heads, size)
         mixed = torch.empty_like(flat)
@@ -436,6 +448,10 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
 
+    def turn(self, position: Tensor) -> Turn:
+        half = self.config.hidden_size // self.config.heads // 2
+        return Turn.to(position, half, self.embedding.weight.dtype)
+
     def encode(self, lines: Lines) -> Memory:
         """Read the lines: what does not depend on the text is computed once."""
         count, width, _ = lines.glyphs.shape
@@ -450,7 +466,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
             inside = torch.isin(whose, lines_).nonzero()[:, 0]
             part, real = x[inside], mask[lines_, : int(lengths[lines_].max())]
             for layer in self.glyph_layers:
-                part = layer(part, real)
+                part = layer(part, real, self.turn(at[: real.shape[1]]))
             x = x.index_copy(0, inside, part)
         mean = x.new_zeros(count, x.shape[1]).index_add(0, whose, x) / lengths[:, None]
         ends = lengths.cumsum(0)
@@ -462,7 +478,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         real = torch.arange(most, device=x.device) < counts[:, None]
         rows = padded(torch.arange(1, count + 1, device=x.device), real)
         for layer in self.line_layers:
-            vectors = layer(vectors, real)
+            vectors = layer(vectors, real, self.turn(torch.arange(most, device=x.device)))
         vectors = self.line_norm(vectors)
         # The null line: one glyph that says nothing.
         x = self.glyph_norm(x + vectors[whose])
@@ -471,7 +487,8 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         mask = torch.cat([(at < 1)[None], mask])
         rank = at.expand(mask.shape)[mask]
         looks = [layer.look for layer in self.decoder_layers if isinstance(layer, DecoderLayer)]
-        pairs = [look.keys_values(x[:, None], rank[:, None]) for look in looks]
+        turn = self.turn(rank[:, None])
+        pairs = [look.keys_values(x[:, None], turn) for look in looks]
         keys = [padded(key[:, :, 0], mask).transpose(1, 2) for key, _ in pairs]
         values = [padded(value[:, :, 0], mask).transpose(1, 2) for _, value in pairs]
         geometry = torch.cat([lines.geometry.new_zeros(1, GEOMETRY), lines.geometry])
@@ -508,9 +525,10 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         left = total - seen.sum(-1)
         progress = [left / total.clamp(min=1), (left + 1).log() / 5, (left == 0).to(x.dtype)]
         x = x + self.progress(torch.stack(progress, dim=-1))
-        looking = Looking(memory, at, character)
+        turn = self.turn(position_ids)
+        looking = Looking(memory, at, self.turn(character))
         for layer in self.decoder_layers:
-            x = layer(x, position_ids, attention_mask, cache, looking)
+            x = layer(x, turn, attention_mask, cache, looking)
         x = self.norm(x)
         words = x @ self.embedding.weight[:vocabulary].T + self.bias
         words = self.copy(words, x, self.embedding.weight, memory.read[at], character)
