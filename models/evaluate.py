@@ -12,15 +12,16 @@ import argparse
 import random
 from pathlib import Path
 
+import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from hsd_docparse.document import Box
 from hsd_docparse.draft.joining import join_texts
 from hsd_docparse.speculative import NoDraft, Request, generate
 from hsd_docparse.targets.mini import open_mini
-from hsd_docparse.targets.mini.dialect import REGION
+from hsd_docparse.targets.mini.dialect import REGION, P
 from hsd_docparse.targets.mini.target import MiniInputs
-from hsd_docparse.targets.mini.vision import Sight, geometry
+from hsd_docparse.targets.mini.vision import Hint, Sight, geometry
 from models.layouts import Block, Pool, reading_of
 
 LEADING = 1.35
@@ -40,7 +41,8 @@ def paragraph(block: Block) -> tuple[Sight, str]:
             text += whole[:-1] if whole.endswith("-") else whole
         else:
             text += whole + " "
-    return Sight(readings, geometry(boxes, frame)), text.strip()
+    hints = np.array([(Hint.GOES_ON if i else P, i) for i in range(len(boxes))])
+    return Sight(readings, geometry(boxes, frame), hints), text.strip()
 
 
 def main() -> None:

@@ -36,11 +36,15 @@ from hsd_docparse.targets.mini.dialect import (
     DialectLine,
     P,
 )  # fmt: skip
-from hsd_docparse.targets.mini.vision import Sight, geometry, visual_order
+from hsd_docparse.targets.mini.vision import Hint, Sight, geometry, no_hints, visual_order
 
 MARKS = {"h1": H1, "h2": H2, "h3": H3, "p": P, "li": LI, "cap": CAP, "code": CODE, "fn": FN}
 DROPPED_GLYPHS = 0.01
 SHAPES = [(595, 842), (595, 842), (612, 792), (612, 792), (842, 595), (720, 540), (320, 700)]
+NO_HINTS = 0.1
+"""Share of the samples of which no layout pipeline says anything."""
+WRONG = [0.0, 0.03, 0.1, 0.25]
+"""Shares of blocks that it has wrong, one share a page."""
 LOST = 0.75
 """A block is not used if the recogniser found less than this share of a line's characters: what
 cannot be seen would teach the model to invent."""
@@ -268,14 +272,17 @@ class Composer:
         return middle + 2.2 * self.em
 
     def pairs(self, x: float, y: float, width: float, end: float) -> float:
-        """Label on the left, value on the right, one visual line: receipts and forms."""
+        """Label on the left, value on the right, one visual line: receipts and forms. Whether
+        that is a table is a matter of taste, and the layout pipeline's is followed."""
+        table = self.rng.random() < 0.5
         gap = self.rng.uniform(0.3, 0.9) * width
-        for _ in range(self.rng.randint(1, 14)):
+        for row in range(self.rng.randint(1, 14)):
             if y + self.em > end or self.left <= 1:
                 break
             label, value = (self.pool.draw(self.rng, "cell", width * 0.3 / self.em) for _ in "lv")
             em = min(self.em, gap * 0.95 / label.width, (width - gap) / value.width + self.em * 0.2)
-            for block, at, mark in ((label, x, P), (value, x + gap, 0)):
+            left, right = (TR if row else TABLE, TD) if table else (P, 0)
+            for block, at, mark in ((label, x, left), (value, x + gap, right)):
                 self.put(block.lines[0], block, at, y, em, mark)
             y += self.em * self.leading
         return y
@@ -395,7 +402,11 @@ def sample(pool: Pool, dialect: Dialect, rng: random.Random, lines: int) -> Samp
             frame = frame.union(box)
     place = {id(shown[i]): rank for rank, i in enumerate(order)}
     readings = [_reading(shown[i], rng) for i in order]
-    sight = Sight(readings, geometry([boxes[i] for i in order], frame))
+    hints = no_hints(len(shown))
+    if rng.random() >= NO_HINTS:
+        for rank, (hint, item) in enumerate(guess(script, composer.furniture, rng)):
+            hints[place[id(item)]] = hint, rank
+    sight = Sight(readings, geometry([boxes[i] for i in order], frame), hints)
     written = []
     for index, item in enumerate(script):
         text = item.line["target"]
@@ -405,6 +416,61 @@ def sample(pool: Pool, dialect: Dialect, rng: random.Random, lines: int) -> Samp
         line = DialectLine(place[id(item)], item.mark, dialect.encode(text), item.glued)
         written.append(line)
     return Sample(sight, [prompt, *dialect.write(written), EOS])
+
+
+def guess(
+    script: Sequence[Placed], furniture: Sequence[Placed], rng: random.Random
+) -> list[tuple[int, Placed]]:
+    """What a layout pipeline might say of a page: its lines in the order in which it would read
+    them, each with a hint (`hsd_docparse.targets.mini.vision.Sight`); more or less wrong."""
+    wrong = rng.choice(WRONG)
+    blocks: list[list[tuple[int, Placed]]] = []
+    for item in script:
+        if not blocks or item.mark not in (0, TR, TD):
+            blocks.append([])
+        blocks[-1].append((item.mark or Hint.GOES_ON, item))
+    for at, block in enumerate(blocks):
+        if rng.random() < wrong:
+            blocks[at] = _mistaken(block, rng, first=at == 0)
+    outside = [(Hint.FURNITURE, item) for item in furniture]
+    for at, (_, item) in enumerate(outside):
+        if rng.random() < wrong:
+            outside[at] = (P, item)
+    if blocks and rng.random() < wrong / 2:
+        at = rng.choice([0, -1])
+        blocks[at] = [(Hint.FURNITURE, item) for _, item in blocks[at]]
+    taken = [[each] for each in outside if each[0] == P]
+    blocks = rng.choice([taken + blocks, blocks + taken])
+    confused = rng.random()
+    if confused < 0.03:
+        rng.shuffle(blocks)
+    elif confused < 0.1:
+        blocks.sort(key=lambda block: block[0][1].box.y0)
+    elif confused < 0.25 and len(blocks) > 1:
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(len(blocks) - 1)
+            blocks[at : at + 2] = reversed(blocks[at : at + 2])
+    lines = [each for block in blocks for each in block] + [o for o in outside if o[0] != P]
+    return sorted(lines, key=lambda each: each[0] == Hint.FURNITURE)
+
+
+def _mistaken(
+    block: list[tuple[int, Placed]], rng: random.Random, first: bool
+) -> list[tuple[int, Placed]]:
+    """A block of the wrong kind, in pieces, or run into the one before."""
+    hints, items = [hint for hint, _ in block], [item for _, item in block]
+    how = rng.choice(["kind", "kind", "split", "merge"])
+    if hints[0] == TABLE:
+        hints = [P] * len(hints) if how == "split" else [P] + [Hint.GOES_ON] * (len(hints) - 1)
+    elif how == "kind":
+        hints[0] = rng.choice([P, P, H2, H2, H3, H3, LI, CAP, FN, CODE, TABLE])
+        if hints[0] == TABLE:
+            hints[1:] = [TR] * (len(hints) - 1)
+    elif how == "split" and len(hints) > 1:
+        hints[rng.randrange(1, len(hints))] = P
+    elif how == "merge" and not first:
+        hints[0] = Hint.GOES_ON
+    return list(zip(hints, items, strict=True))
 
 
 def _one_region(script: list[Placed], rng: random.Random) -> list[Placed]:

@@ -94,13 +94,14 @@ def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None)
     shape = (len(samples), longest)
     ids, labels = np.zeros(shape, np.int64), np.full(shape, -100, np.int64)
     line, character = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
+    inner = np.zeros(shape, np.int64)
     seen = np.zeros((*shape, most), np.float32)
     for row, s in enumerate(samples):
         gaze = Gaze()
         gazes = [gaze := dialect.advance(gaze, token) for token in s.tokens]
         for i, (place, following) in enumerate(pairwise(s.kept)):
             token, gaze = s.tokens[place], gazes[place]
-            line[row, i], character[row, i] = gaze.line, gaze.character
+            line[row, i], character[row, i], inner[row, i] = gaze.line, gaze.character, gaze.inner
             seen[row, i, list(gaze.seen)] = 1
             noisy = rng is not None and len(SPECIAL) <= token < dialect.vocabulary
             if rng is not None and noisy and rng.random() < NOISE:
@@ -119,6 +120,7 @@ def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None)
         "labels": torch.from_numpy(labels),
         "line": torch.from_numpy(line),
         "character": torch.from_numpy(character),
+        "inner": torch.from_numpy(inner),
         "seen": torch.from_numpy(seen),
         "position_ids": positions.expand(shape),
         "attention_mask": mask.expand(len(samples), 1, -1, -1),

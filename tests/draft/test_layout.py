@@ -22,7 +22,7 @@ def test_the_analyses_see_large_pictures_small_and_the_page_upright(tmp_path: Pa
             )
             (seen,) = copy.get_image_rects(copy.get_images()[0][0])
             assert (copy.rect.width, copy.rect.height, copy.rotation) == (200, 300, 0)
-            assert seen.width == 100 and seen.height == 200
+            assert (seen.width, seen.height) == (100, 200)
         ((_, _, width, _, *_),) = page.get_images()
         assert (width, page.rotation) == (2000, 90)
 

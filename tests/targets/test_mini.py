@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import tiny_mini
 import torch
 
 from hsd_docparse.speculative import AlignedText, DraftTree, NoDraft, Request, generate, step
-from hsd_docparse.targets.mini.dialect import JOIN, PAGE, REGION
+from hsd_docparse.targets.mini import modeling
+from hsd_docparse.targets.mini.dialect import BLOCKS, CELLS, EOS, JOIN, PAGE, REGION, SPECIAL
 from hsd_docparse.targets.mini.target import MiniInputs
 
 PROMPTS = [(9, 1, PAGE), (4, 2, REGION), (14, 3, PAGE), (2, 11, REGION)]
@@ -114,3 +117,39 @@ def test_a_narrow_window_forgets_and_stays_exact() -> None:
     assert plain != decode([inputs], [[]])[0][0]
     assert output([plain]) == plain
     assert output(damaged(plain, "noisy")) == plain
+
+
+def test_every_output_keeps_the_grammar(cases: list[tuple[MiniInputs, list[int]]]) -> None:
+    """The model is random, so that only its grammar can be the reason."""
+    dialect = tiny_mini.dialect()
+    for inputs, output in cases:
+        pointers = [t for t in output if t >= dialect.vocabulary]
+        assert len(pointers) == len(set(pointers))
+        written = 0
+        most = 0
+        for before, token in pairwise(output):
+            if token in BLOCKS | CELLS:
+                assert before >= dialect.vocabulary
+            assert not before == JOIN or token >= dialect.vocabulary or token == EOS
+            if token >= dialect.vocabulary:
+                glyphs = len(inputs.sight.readings[token - dialect.vocabulary].text)
+                written, most = 0, glyphs * 3 // 2 + 16
+            else:
+                written += token >= len(SPECIAL)
+                assert written <= most
+
+
+def test_sorting_lines_by_length_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tiny_mini.target()
+    inputs = [tiny_mini.inputs(9, 1, PAGE), tiny_mini.inputs(30, 5, PAGE)]
+    draft = DraftTree.chain([tiny_mini.dialect().vocabulary + 3, *range(20, 40)])
+
+    def logits() -> list[torch.Tensor]:
+        states = target.open(inputs)
+        return [scores.logits for scores in target.score(states, [draft, draft])]
+
+    together = logits()
+    monkeypatch.setattr(modeling, "SMALL", 0)
+    monkeypatch.setattr(modeling, "EDGES", (2, 5, 9))
+    for one, other in zip(together, logits(), strict=True):
+        assert torch.allclose(one, other, atol=1e-12)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import tiny_mini
 
@@ -15,12 +17,13 @@ from hsd_docparse.targets.mini.dialect import (
     SPECIAL,
     TABLE,
     TD,
+    TR,
     DialectLine,
     Gaze,
     P,
 )
 from hsd_docparse.targets.mini.pages import PageLines, grid, read_page, seam, write_region
-from hsd_docparse.targets.mini.vision import geometry, visual_order
+from hsd_docparse.targets.mini.vision import Hint, geometry, visual_order
 
 
 def test_marks_have_the_ids_that_their_names_say() -> None:
@@ -46,9 +49,41 @@ def test_a_gaze_counts_characters_and_starts_anew_at_a_pointer() -> None:
     gaze = Gaze()
     for token in [dialect.vocabulary + 2, P, *dialect.encode("né例"), JOIN]:
         gaze = dialect.advance(gaze, token)
-    assert (gaze.line, gaze.character, gaze.seen) == (2, 3, {2})
+    assert gaze == Gaze(2, 3, seen=frozenset({2}))
     gaze = dialect.advance(gaze, dialect.vocabulary + 5)
-    assert (gaze.line, gaze.character, gaze.seen) == (5, 0, {2, 5})
+    assert gaze == Gaze(5, 0, seen=frozenset({2, 5}))
+
+
+def test_a_gaze_knows_how_much_of_a_character_is_written() -> None:
+    """The tiny dialect writes byte by byte; a stray byte counts as a character of its own."""
+    dialect = tiny_mini.dialect()
+    gaze = Gaze(0)
+    states = []
+    for token in dialect.encode("é例x"):
+        gaze = dialect.advance(gaze, token)
+        states.append((gaze.character, gaze.inner, gaze.left))
+    assert states == [(0, 1, 1), (1, 0, 0), (1, 1, 2), (1, 2, 1), (2, 0, 0), (3, 0, 0)]
+    stray = dialect.advance(Gaze(0, 4), dialect.of_byte[0x8B])
+    assert (stray.character, stray.inner) == (5, 0)
+    broken = dialect.advance(dialect.advance(Gaze(0), dialect.of_byte[0xE4]), dialect.of_byte[0x41])
+    assert (broken.character, broken.inner, broken.left) == (1, 0, 0)
+
+
+def test_every_character_has_a_token_that_starts_with_it() -> None:
+    dialect = tiny_mini.dialect()
+    text = "ab é例"
+    pieces = [dialect.bytes[token] for token in dialect.starting([text, ""])[0]]
+    assert pieces == [character.encode()[:1] for character in text]
+
+
+def test_hints_say_the_draft_s_marks_and_order_with_furniture_last() -> None:
+    lines = page_lines(drafted())
+    assert lines.hints.tolist() == [
+        [Hint.FURNITURE, 6], [H1, 0], [P, 1], [Hint.GOES_ON, 2], [TABLE, 3], [TD, 4], [TR, 5]
+    ]  # fmt: skip
+    sight = lines.sight(lines.of_region[2])
+    assert sight.hints.tolist() == [[P, 0], [Hint.GOES_ON, 1]]
+    assert len(sight.readings) == len(sight.geometry) == 2
 
 
 def test_visual_order_knows_rows_and_no_columns() -> None:
@@ -80,10 +115,12 @@ def page_lines(regions: list[Region]) -> PageLines:
     for place, (_, region) in enumerate(found):
         of_region[region].append(place)
     lines = [line for line, _ in found]
-    return PageLines(
+    seen = PageLines(
         page, lines, [line.box for line in lines], [blank] * len(lines),
         [region for _, region in found], of_region,
     )  # fmt: skip
+    seen.drafts = [write_region(seen, i, tiny_mini.dialect()) for i in range(len(regions))]
+    return seen
 
 
 def row(y: float, *texts: str) -> list[Line]:
@@ -112,8 +149,7 @@ def drafted() -> list[Region]:
 def test_a_draft_comes_back_accepted_with_its_figures_and_furniture() -> None:
     dialect = tiny_mini.dialect()
     lines = page_lines(drafted())
-    everywhere = {i: i for i in range(len(lines.lines))}
-    written = [line for i in lines.readable for line in write_region(lines, i, everywhere, dialect)]
+    written = [line for i in lines.readable for line in lines.drafts[i]]
     regions = read_page(lines, dialect.read(dialect.write(written)), dialect)
     assert [(r.kind, r.text) for r in regions] == [(r.kind, r.text) for r in drafted()]
     assert [r.provenance for r in regions] == ["draft", "accepted", "accepted", "draft", "accepted"]
@@ -139,8 +175,7 @@ def test_another_order_another_word_and_a_dropped_line_are_corrections() -> None
 def test_a_table_with_another_word_keeps_the_draft_s_cells() -> None:
     dialect = tiny_mini.dialect()
     lines = page_lines(drafted())
-    everywhere = {i: i for i in range(len(lines.lines))}
-    block = write_region(lines, 4, everywhere, dialect)
+    block = [replace(line) for line in lines.drafts[4]]
     block[2].tokens = dialect.encode("3 < 4")
     (region,) = [r for r in read_page(lines, block, dialect) if r.kind == "table"]
     assert region.text == drafted()[4].text.replace("2 €", "3 &lt; 4")

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from hsd_docparse.document import Box
 from hsd_docparse.draft.recognizer import GLYPH, Reading
-from hsd_docparse.targets.mini.dialect import SPECIAL, Dialect
+from hsd_docparse.targets.mini.dialect import SPECIAL, TABLE, TD, Dialect, P
 from hsd_docparse.targets.mini.modeling import (
     DocparseMiniConfig,
     DocparseMiniForConditionalGeneration,
@@ -62,4 +62,6 @@ def inputs(lines: int, seed: int, prompt: int) -> MiniInputs:
         readings.append(Reading(text, rng.random(count).tolist(), glyphs))
         x = float(rng.integers(0, 3)) * 100
         boxes.append(Box(x, 20.0 * i, x + 90, 20.0 * i + 14))
-    return MiniInputs(Sight(readings, geometry(boxes, Box(0, 0, 300, 20.0 * lines))), prompt)
+    hints = np.stack([rng.choice([0, 1, 2, P, TABLE, TD], lines), rng.permutation(lines) - 1], 1)
+    sight = Sight(readings, geometry(boxes, Box(0, 0, 300, 20.0 * lines)), hints)
+    return MiniInputs(sight, prompt)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,8 @@ SPECIAL = [
     "<table>", "<tr>", "<td>",
 ]  # fmt: skip
 EOS, PAGE, REGION, JOIN, P, H1, H2, H3, LI, CAP, CODE, FN, TABLE, TR, TD = range(15)
+LONGEST_TOKEN = 12
+"""Characters that may decide how a text begins."""
 BLOCKS = frozenset({P, H1, H2, H3, LI, CAP, CODE, FN, TABLE})
 CELLS = frozenset({TABLE, TR, TD})
 
@@ -37,11 +39,14 @@ class Gaze:
     """Where the model looks after a token: a function of the tokens so far.
 
     ``line`` is the visual line being read (-1: none), ``character`` how many characters of
-    it have been written, ``seen`` the lines pointed at so far.
+    it have been written, ``inner`` how many bytes of the next one, of which ``left`` are
+    missing, ``seen`` the lines pointed at so far.
     """
 
     line: int = -1
     character: int = 0
+    inner: int = 0
+    left: int = 0
     seen: frozenset[int] = frozenset()
 
 
@@ -70,17 +75,25 @@ class Dialect:
         return cls(Tokenizer.from_file(str(Path(folder) / "tokenizer.json")))
 
     @cached_property
-    def characters(self) -> list[int]:
-        """Characters that each token stands for. A character is counted at its first byte;
-        marks count none."""
-        counts = []
-        for token in range(self.vocabulary):
-            piece = self.tokenizer.id_to_token(token) or ""
-            if token < len(SPECIAL):
-                counts.append(0)
-            else:
-                counts.append(sum(not 0x80 <= _byte(c) < 0xC0 for c in piece))
-        return counts
+    def bytes(self) -> list[bytes]:
+        """What each token stands for; marks stand for nothing."""
+        return [
+            bytes(_BYTES[symbol] for symbol in self.tokenizer.id_to_token(token) or "")
+            if token >= len(SPECIAL)
+            else b""
+            for token in range(self.vocabulary)
+        ]
+
+    @cached_property
+    def _characters(self) -> list[int]:
+        """Characters of every token, -1 for one that begins or ends within a character."""
+        return [len(text) if (text := _decoded(piece)) is not None else -1 for piece in self.bytes]
+
+    @cached_property
+    def of_byte(self) -> list[int]:
+        """The token that stands for each byte alone."""
+        symbols = sorted(_BYTES, key=lambda symbol: _BYTES[symbol])
+        return [self.tokenizer.token_to_id(symbol) or 0 for symbol in symbols]
 
     def encode(self, text: str) -> list[int]:
         return self.tokenizer.encode(text, add_special_tokens=False).ids
@@ -88,11 +101,35 @@ class Dialect:
     def decode(self, tokens: Sequence[int]) -> str:
         return self.tokenizer.decode(list(tokens), skip_special_tokens=True)
 
+    def starting(self, texts: Sequence[str]) -> list[list[int]]:
+        """For every character of every text the token that starts with it: of the text's own
+        tokens, or, where they have another seam, of what follows."""
+        encode = partial(self.tokenizer.encode_batch, add_special_tokens=False)
+        starts = [[0] * len(text) for text in texts]
+        for tokens, whole in zip(starts, encode(list(texts)), strict=True):
+            for token, (start, end) in zip(whole.ids, whole.offsets, strict=True):
+                if start < end and not tokens[start]:
+                    tokens[start] = token
+        missing = [
+            (r, i) for r, row in enumerate(starts) for i, found in enumerate(row) if not found
+        ]
+        rest = [texts[row][i : i + LONGEST_TOKEN] for row, i in missing]
+        for (row, i), own in zip(missing, encode(rest), strict=True):
+            starts[row][i] = own.ids[0]
+        return starts
+
     def advance(self, gaze: Gaze, token: int) -> Gaze:
+        """A character counts when its last byte is written."""
         if token >= self.vocabulary:
             line = token - self.vocabulary
-            return Gaze(line, 0, gaze.seen | {line})
-        return Gaze(gaze.line, gaze.character + self.characters[token], gaze.seen)
+            return Gaze(line, seen=gaze.seen | {line})
+        whole = self._characters[token]
+        if whole == 0:
+            return gaze
+        if whole > 0:
+            return Gaze(gaze.line, gaze.character + whole, seen=gaze.seen)
+        count, inner, left = _count(self.bytes[token], gaze.inner, gaze.left)
+        return Gaze(gaze.line, gaze.character + count, inner, left, gaze.seen)
 
     def write(self, lines: Sequence[DialectLine]) -> list[int]:
         """Token ids of ``lines``, without prompt and end."""
@@ -125,9 +162,27 @@ class Dialect:
         return lines
 
 
-def _byte(symbol: str) -> int:
-    """The byte that a symbol of a byte-level BPE stands for (GPT-2's printable alphabet)."""
-    return _BYTES[symbol]
+def _decoded(piece: bytes) -> str | None:
+    try:
+        return piece.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _count(piece: bytes, inner: int, left: int) -> tuple[int, int, int]:
+    """Characters that ``piece`` completes after ``inner`` bytes of one of which ``left`` are
+    missing, and the same two after it. What is no UTF-8 counts as a character a byte."""
+    count = 0
+    for byte in piece:
+        if left and 0x80 <= byte < 0xC0:
+            inner, left = inner + 1, left - 1
+            if not left:
+                count, inner = count + 1, 0
+        elif byte < 0xC0:
+            count, inner, left = count + 1, 0, 0
+        else:
+            inner, left = 1, 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+    return count, inner, left
 
 
 def _alphabet() -> dict[str, int]:
@@ -137,3 +192,4 @@ def _alphabet() -> dict[str, int]:
 
 
 _BYTES = _alphabet()
+"""The byte that each symbol of a byte-level BPE stands for (GPT-2's printable alphabet)."""

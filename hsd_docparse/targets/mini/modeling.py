@@ -34,7 +34,7 @@ BYTES = 4
 """A glyph's best symbol is given as its UTF-8 bytes, so that no script needs a table of its own."""
 NO_BYTE = 256
 GEOMETRY = 8
-PAIR = 16
+PAIR = 19
 WAVES = (1.0, 2.0, 4.0, 8.0, 16.0)
 EDGES = (8, 20, 40, 72)
 SMALL = 400_000
@@ -75,10 +75,11 @@ class Lines:
     """What the eye delivers for a batch of pages or regions; lines of all rows in one list.
 
     ``glyphs`` float ``[lines, width, glyph_size]``, ``symbols`` long ``[lines, width, 4]``
-    (UTF-8 bytes of the best symbol), ``read`` long ``[lines, width]`` (the token that the
-    recogniser's own reading starts at this character, 0 where it starts none), ``sure`` float
-    ``[lines, width]``, ``lengths`` long ``[lines]``, ``geometry`` float ``[lines, 8]`` (see
-    `vision.geometry`), ``counts``: lines of every row, in visual order.
+    (UTF-8 bytes of the best symbol), ``read`` long ``[lines, width, 4]`` (the token that starts
+    at this character of the recogniser's own reading, and those of its single bytes from the
+    second on; 0 for none), ``sure`` float ``[lines, width]``, ``lengths`` long ``[lines]``,
+    ``geometry`` float ``[lines, 8]`` (see `vision.geometry`), ``hints`` long ``[lines, 2]`` (see
+    `vision.Sight`), ``counts``: lines of every row, in visual order.
     """
 
     glyphs: Tensor
@@ -87,6 +88,7 @@ class Lines:
     sure: Tensor
     lengths: Tensor
     geometry: Tensor
+    hints: Tensor
     counts: list[int]
 
 
@@ -97,8 +99,8 @@ class Memory:
     ``vectors`` ``[1 + lines, hidden]``; ``keys`` and ``values`` for each decoder layer
     ``[1 + lines, heads, width, size]``; ``mask`` bool ``[1 + lines, width]``; ``rows`` long
     ``[rows, most]`` holds the indices of each row's lines, 0 where it has no more;
-    ``geometry`` ``[1 + lines, 8]``; ``read`` ``[1 + lines, width]``; ``above`` and
-    ``left`` ``[rows, most, most]``.
+    ``geometry`` ``[1 + lines, 8]``; ``rank`` ``[1 + lines]``; ``read`` ``[1 + lines, width, 4]``;
+    ``above``, ``left`` and ``earlier`` ``[rows, most, most]`` (see `_before`).
     """
 
     vectors: Tensor
@@ -107,16 +109,18 @@ class Memory:
     mask: Tensor
     rows: Tensor
     geometry: Tensor
+    rank: Tensor
     read: Tensor
     above: Tensor
     left: Tensor
+    earlier: Tensor
 
     def select(self, rows: list[int]) -> Memory:
         """The memory of some of the rows."""
         at = torch.tensor(rows, device=self.rows.device)
         return Memory(
             self.vectors, self.keys, self.values, self.mask, self.rows[at], self.geometry,
-            self.read, self.above[at], self.left[at],
+            self.rank, self.read, self.above[at], self.left[at], self.earlier[at],
         )  # fmt: skip
 
 
@@ -325,19 +329,23 @@ class Copy(nn.Module):
         self.trust = nn.Linear(size, len(self.OFFSETS))
 
     def forward(
-        self, words: Tensor, x: Tensor, embedding: Tensor, read: Tensor, character: Tensor
-    ) -> Tensor:
-        """``words`` ``[rows, queries, vocabulary]``; ``read`` ``[rows, queries, width]`` holds
-        the reading of the line that each query looks at."""
+        self, words: Tensor, x: Tensor, embedding: Tensor, read: Tensor, line: Tensor,
+        character: Tensor, inner: Tensor,
+    ) -> Tensor:  # fmt: skip
+        """``words`` ``[rows, queries, vocabulary]``; ``read`` is the memory's; ``line``,
+        ``character`` and ``inner`` say what each query looks at."""
         agree, trust = self.agree(x), self.trust(x)
-        width = read.shape[-1]
+        width = read.shape[1]
         for i, offset in enumerate(self.OFFSETS):
             at = character + offset
             inside = (at >= 0) & (at < width)
-            token = read.gather(-1, at.clamp(0, width - 1)[..., None])
-            bonus = (agree * embedding[token[..., 0]]).sum(-1) / math.sqrt(x.shape[-1])
-            bonus = (bonus + trust[..., i]) * (inside & (token[..., 0] > 0))
-            words = words.scatter_add(-1, token, bonus[..., None].to(words.dtype))
+            if offset:
+                # Within a character there is no other place to go on.
+                inside = inside & (inner == 0)
+            token = read[line, at.clamp(0, width - 1), inner]
+            bonus = (agree * embedding[token]).sum(-1) / math.sqrt(x.shape[-1])
+            bonus = (bonus + trust[..., i]) * (inside & (token > 0))
+            words = words.scatter_add(-1, token[..., None], bonus[..., None].to(words.dtype))
         return words
 
 
@@ -373,6 +381,10 @@ def pair_features(memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
     unread = 1.0 - seen
     above = (unread @ memory.above.transpose(1, 2)).clamp(max=3) / 3
     left = (unread @ memory.left.transpose(1, 2)).clamp(max=3) / 3
+    earlier = (unread @ memory.earlier.transpose(1, 2)).clamp(max=3) / 3
+    own_rank, ranks = memory.rank[line][:, :, None], memory.rank[memory.rows][:, None, :]
+    ranked = (ranks >= 0) & ((own_rank >= 0) | (line == 0)[:, :, None])
+    further = (ranks - own_rank).clamp(-5, 5) * ranked
     shared = (torch.minimum(x1, a1) - torch.maximum(x0, a0)).clamp(min=-0.2)
     started = (line > 0).to(x0.dtype)[:, :, None].expand(-1, -1, most)
     features = torch.stack(
@@ -393,6 +405,9 @@ def pair_features(memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
             x0.expand_as(seen),
             y0.expand_as(seen),
             size.expand_as(seen),
+            (further == 1).to(x0.dtype),
+            (further / 5).to(x0.dtype),
+            earlier,
         ],
         dim=-1,
     )
@@ -417,6 +432,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         self.place = nn.Sequential(
             nn.Linear(GEOMETRY + 8 * len(WAVES), size), nn.GELU(), nn.Linear(size, size)
         )
+        self.hint = nn.Embedding(len(SPECIAL), size)
         self.line_layers = nn.ModuleList(
             EncoderLayer(size, heads) for _ in range(config.line_layers)
         )
@@ -471,7 +487,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         mean = x.new_zeros(count, x.shape[1]).index_add(0, whose, x) / lengths[:, None]
         ends = lengths.cumsum(0)
         summary = self.summary(torch.cat([mean, x[ends - lengths], x[ends - 1]], dim=-1))
-        vectors = summary + self.place(_waves(lines.geometry))
+        vectors = summary + self.place(_waves(lines.geometry)) + self.hint(lines.hints[:, 0])
 
         most = max(lines.counts)
         counts = torch.tensor(lines.counts, device=x.device)
@@ -485,16 +501,17 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         x = torch.cat([self.nothing[1:].to(x.dtype), x])
         vectors = torch.cat([self.nothing[:1].to(vectors.dtype), vectors])
         mask = torch.cat([(at < 1)[None], mask])
-        rank = at.expand(mask.shape)[mask]
+        place = at.expand(mask.shape)[mask]
         looks = [layer.look for layer in self.decoder_layers if isinstance(layer, DecoderLayer)]
-        turn = self.turn(rank[:, None])
+        turn = self.turn(place[:, None])
         pairs = [look.keys_values(x[:, None], turn) for look in looks]
         keys = [padded(key[:, :, 0], mask).transpose(1, 2) for key, _ in pairs]
         values = [padded(value[:, :, 0], mask).transpose(1, 2) for _, value in pairs]
         geometry = torch.cat([lines.geometry.new_zeros(1, GEOMETRY), lines.geometry])
-        above, left = _before(geometry[rows], rows > 0)
-        read = torch.cat([lines.read.new_zeros(1, width), lines.read])
-        return Memory(vectors, keys, values, mask, rows, geometry, read, above, left)
+        rank = torch.cat([lines.hints.new_full((1,), -1), lines.hints[:, 1]])
+        read = torch.cat([torch.zeros_like(lines.read[:1]), lines.read])
+        before = _before(geometry[rows], rank[rows], rows > 0)
+        return Memory(vectors, keys, values, mask, rows, geometry, rank, read, *before)
 
     def forward(
         self,
@@ -502,6 +519,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         memory: Memory,
         line: Tensor,
         character: Tensor,
+        inner: Tensor,
         seen: Tensor,
         position_ids: Tensor,
         attention_mask: Tensor,
@@ -511,9 +529,9 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
     ) -> CausalLMOutputWithPast:
         """Logits over the vocabulary and the row's lines: ``[rows, queries, vocabulary + most]``.
 
-        ``line`` and ``character`` say where each token looks (`dialect.Gaze`; ``line`` counts
-        within the row, -1 for none), ``seen`` float ``[rows, queries, most]`` which lines
-        have been pointed at. ``attention_mask`` is bool ``[rows, 1, queries, slots]``.
+        ``line``, ``character`` and ``inner`` say where each token looks (`dialect.Gaze`;
+        ``line`` counts within the row, -1 for none), ``seen`` float ``[rows, queries, most]``
+        which lines have been pointed at. ``attention_mask`` is bool ``[rows, 1, queries, slots]``.
         """
         vocabulary = self.config.vocab_size
         at = memory.rows.gather(1, line.clamp(min=0)) * (line >= 0)
@@ -531,7 +549,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
             x = layer(x, turn, attention_mask, cache, looking)
         x = self.norm(x)
         words = x @ self.embedding.weight[:vocabulary].T + self.bias
-        words = self.copy(words, x, self.embedding.weight, memory.read[at], character)
+        words = self.copy(words, x, self.embedding.weight, memory.read, at, character, inner)
         full = (at == 0) | (character >= longest_text(memory.mask.sum(1))[at])
         words = forbid(words, input_ids, full)
         logits = torch.cat([words, self.pointer(x, memory, at, seen)], dim=-1)
@@ -547,9 +565,10 @@ def _waves(geometry: Tensor) -> Tensor:
     return torch.cat([geometry, angles.sin(), angles.cos()], dim=-1)
 
 
-def _before(geometry: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+def _before(geometry: Tensor, rank: Tensor, real: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """``above[r, j, k]``: line k stands above line j and shares columns with it;
-    ``left[r, j, k]``: k stands left of j in the same visual line."""
+    ``left[r, j, k]``: k stands left of j in the same visual line; ``earlier[r, j, k]``: the
+    layout pipeline reads k before j."""
     x0, y0, x1, y1 = geometry[..., :4].unbind(-1)
     middle = (y0 + y1) / 2
     both = real[:, :, None] & real[:, None, :]
@@ -559,7 +578,9 @@ def _before(geometry: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
     above = (middle[:, None, :] < y0[:, :, None]) & columns & both
     level = (middle[:, None, :] > y0[:, :, None]) & (middle[:, None, :] < y1[:, :, None])
     left = level & (x1[:, None, :] <= x0[:, :, None] + 1e-4) & both
-    return above.to(geometry.dtype), left.to(geometry.dtype)
+    earlier = (rank[:, None, :] >= 0) & (rank[:, None, :] < rank[:, :, None]) & both
+    dtype = geometry.dtype
+    return above.to(dtype), left.to(dtype), earlier.to(dtype)
 
 
 AutoConfig.register("docparse_mini", DocparseMiniConfig)

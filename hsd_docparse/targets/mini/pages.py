@@ -6,10 +6,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Page, Region
 from hsd_docparse.draft.joining import join_texts
@@ -32,7 +34,7 @@ from hsd_docparse.targets.mini.dialect import (
     DialectLine,
     P,
 )  # fmt: skip
-from hsd_docparse.targets.mini.vision import visual_order
+from hsd_docparse.targets.mini.vision import Hint, Sight, geometry, no_hints, visual_order
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -53,7 +55,7 @@ class PageLines:
     """The lines of a page in visual order, whichever region the draft gave them to.
 
     ``of_region`` holds the lines of every region in the order of the draft, ``owner`` the
-    region of every line.
+    region of every line, ``drafts`` every region in the target's dialect.
     """
 
     page: Page
@@ -62,9 +64,10 @@ class PageLines:
     readings: list[Reading]
     owner: list[int]
     of_region: list[list[int]]
+    drafts: list[list[DialectLine]] = field(default_factory=list)
 
     @classmethod
-    def look(cls, image: Image.Image, page: Page) -> PageLines:
+    def look(cls, image: Image.Image, page: Page, dialect: Dialect) -> PageLines:
         """Cut every line out of the page's picture and read it."""
         found = [(line, region) for region, r in enumerate(page.regions) for line in r.lines]
         order = visual_order([line.box for line, _ in found])
@@ -78,7 +81,34 @@ class PageLines:
         scale = image.width / page.width
         crops = [cut(pixels, line.box.scaled(scale)) for line in lines]
         readings = shared_recognizer().read(crops)
-        return cls(page, lines, [line.box for line in lines], readings, owner, of_region)
+        seen = cls(page, lines, [line.box for line in lines], readings, owner, of_region)
+        seen.drafts = [write_region(seen, region, dialect) for region in range(len(page.regions))]
+        return seen
+
+    def sight(self, rows: Sequence[int], frame: Box | None = None) -> Sight:
+        """What the model sees of the lines ``rows``, in ``frame`` or the box around them."""
+        boxes = [self.boxes[i] for i in rows]
+        if frame is None:
+            frame = boxes[0]
+            for box in boxes:
+                frame = frame.union(box)
+        hints = self.hints[list(rows)]
+        # Ranks count within what is seen.
+        hints[:, 1] = np.searchsorted(np.sort(hints[:, 1]), hints[:, 1])
+        return Sight([self.readings[i] for i in rows], geometry(boxes, frame), hints)
+
+    @cached_property
+    def hints(self) -> NDArray[np.int64]:
+        """What the draft says of every line (see `vision.Sight`), furniture ranked last."""
+        hints = no_hints(len(self.lines))
+        furniture = [i for i in range(len(self.drafts)) if i not in self.readable]
+        rank = 0
+        for region in [*self.readable, *furniture]:
+            outside = self.page.regions[region].kind in FURNITURE
+            for line in self.drafts[region]:
+                hints[line.line] = Hint.FURNITURE if outside else line.mark or Hint.GOES_ON, rank
+                rank += 1
+        return hints
 
     @property
     def readable(self) -> list[int]:
@@ -103,14 +133,12 @@ def cut(pixels: np.ndarray, box: Box) -> np.ndarray:
     return np.rot90(line) if line.shape[0] > 1.5 * line.shape[1] else line
 
 
-def write_region(
-    lines: PageLines, region: int, place: dict[int, int], dialect: Dialect
-) -> list[DialectLine]:
-    """A region's draft; ``place`` says which pointer each of its lines has."""
+def write_region(lines: PageLines, region: int, dialect: Dialect) -> list[DialectLine]:
+    """A region's draft in the target's dialect; its pointers are those of the page."""
     block = lines.page.regions[region]
     rows = lines.of_region[region]
     if block.kind == "table":
-        return list(_write_table(lines, block, rows, place, dialect))
+        return list(_write_table(lines, block, rows, dialect))
     mark = MARKS.get(block.kind, P)
     if block.kind == "heading":
         mark = H2 if block.level <= 2 else H3
@@ -119,7 +147,7 @@ def write_region(
     glued = False
     for rank, row in enumerate(rows):
         text, glue = seam(texts[rank], texts[rank + 1] if rank + 1 < len(rows) else "")
-        written.append(DialectLine(place[row], 0 if rank else mark, dialect.encode(text), glued))
+        written.append(DialectLine(row, 0 if rank else mark, dialect.encode(text), glued))
         glued = glue
     return written
 
@@ -134,7 +162,7 @@ def seam(text: str, following: str) -> tuple[str, bool]:
 
 
 def _write_table(
-    lines: PageLines, block: Region, rows: Sequence[int], place: dict[int, int], dialect: Dialect
+    lines: PageLines, block: Region, rows: Sequence[int], dialect: Dialect
 ) -> Iterator[DialectLine]:
     """Cells of the draft's HTML, each with the unused lines whose text it holds."""
     unused = list(rows)
@@ -148,12 +176,12 @@ def _write_table(
                     text = text.replace(own, "", 1)
                     unused.remove(line)
                     tokens = dialect.encode(lines.lines[line].text)
-                    yield DialectLine(place[line], mark, tokens)
+                    yield DialectLine(line, mark, tokens)
                     mark = 0
             mark = mark or TD
         mark = TABLE if mark == TABLE else TR
     for line in unused:
-        yield DialectLine(place[line], mark, dialect.encode(lines.lines[line].text))
+        yield DialectLine(line, mark, dialect.encode(lines.lines[line].text))
         mark = TR
 
 
@@ -192,8 +220,7 @@ def read_page(lines: PageLines, output: Sequence[DialectLine], dialect: Dialect)
 def _region(lines: PageLines, block: Sequence[DialectLine], dialect: Dialect) -> Region:
     (owner, *others) = {lines.owner[line.line] for line in block}
     draft = lines.page.regions[owner]
-    everywhere = {i: i for i in range(len(lines.lines))}
-    drafted = [] if others else write_region(lines, owner, everywhere, dialect)
+    drafted = [] if others else lines.drafts[owner]
     if drafted == block:
         return replace(draft, provenance="accepted")
     shown = [replace(lines.lines[line.line], text=dialect.decode(line.tokens)) for line in block]

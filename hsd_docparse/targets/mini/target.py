@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +25,8 @@ from hsd_docparse.speculative.tree import ROOT
 from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
 from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
 from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
-from hsd_docparse.targets.mini.pages import PageLines, read_page, write_region
-from hsd_docparse.targets.mini.vision import Sight, collate, geometry
+from hsd_docparse.targets.mini.pages import PageLines, read_page
+from hsd_docparse.targets.mini.vision import Sight, collate
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -98,14 +98,16 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         near = queries[:, :, None] - position[:, None, :] < self.model.config.window
         most = group.memory.rows.shape[1]
         shape = (len(trees), group.width)
-        ids, line, character = np.zeros(shape, np.int64), np.full(shape, -1), np.zeros(shape, int)
+        ids, line = np.zeros(shape, np.int64), np.full(shape, -1)
+        character, inner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         seen = np.zeros((*shape, most), np.float32)
         for r, (row, tree) in enumerate(zip(group.rows, trees, strict=True)):
             row.gazes = self._follow(row.gaze, tree)
             ids[r, : 1 + len(tree)] = [row.pending, *tree.atoms]
             for q, gaze in enumerate([row.gaze, *row.gazes]):
                 # A draft may point past the last line; such a node is never accepted.
-                line[r, q], character[r, q] = min(gaze.line, most - 1), gaze.character
+                line[r, q] = min(gaze.line, most - 1)
+                character[r, q], inner[r, q] = gaze.character, gaze.inner
             known = [i for i in row.gaze.seen if i < most]
             seen[r, : 1 + len(tree), known] = 1
             for node, parent in enumerate(tree.parents):
@@ -117,6 +119,7 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
             memory=group.memory,
             line=torch.from_numpy(line),
             character=torch.from_numpy(character),
+            inner=torch.from_numpy(inner),
             seen=torch.from_numpy(seen).to(self.model.dtype),
             position_ids=queries,
             attention_mask=sees & near[:, None],
@@ -135,50 +138,43 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
 
     def page_inputs(self, image: Image.Image, page: Page) -> MiniInputs:
         lines = self._look(image, page)
-        frame = Box(0, 0, page.width, page.height)
-        return MiniInputs(Sight(lines.readings, geometry(lines.boxes, frame)), PAGE)
+        everything = range(len(lines.lines))
+        return MiniInputs(lines.sight(everything, Box(0, 0, page.width, page.height)), PAGE)
 
     def region_inputs(
         self, image: Image.Image, page: Page, regions: Sequence[int]
     ) -> list[MiniInputs]:
         lines = self._look(image, page)
-        inputs = []
-        for region in regions:
-            rows = lines.of_region[region]
-            boxes = [lines.boxes[i] for i in rows]
-            frame = boxes[0]
-            for box in boxes:
-                frame = frame.union(box)
-            sight = Sight([lines.readings[i] for i in rows], geometry(boxes, frame))
-            inputs.append(MiniInputs(sight, REGION))
-        return inputs
+        return [MiniInputs(lines.sight(lines.of_region[region]), REGION) for region in regions]
 
     def region_draft(self, page: Page, region: int) -> list[int]:
         assert self._lines is not None
-        rows = self._lines.of_region[region]
-        place = {line: i for i, line in enumerate(rows)}
-        return [*self.dialect.write(write_region(self._lines, region, place, self.dialect)), EOS]
+        place = {line: i for i, line in enumerate(self._lines.of_region[region])}
+        draft = [replace(each, line=place[each.line]) for each in self._lines.drafts[region]]
+        return [*self.dialect.write(draft), EOS]
 
     def page_drafts(self, page: Page, outputs: dict[int, list[int]]) -> list[list[int]]:
         """One text: the regions in the draft's order, so that it says what follows each, too.
-        The pointers say where a region stands, so any other order is found as well."""
+        The pointers say where a region stands, so any other order is found as well. Behind
+        the end stands what the draft takes for headers and footers."""
         assert self._lines is not None
-        vocabulary = self.dialect.vocabulary
-        everywhere = {i: i for i in range(len(self._lines.boxes))}
+        lines, vocabulary = self._lines, self.dialect.vocabulary
         text: list[int] = []
-        for region in self._lines.readable:
-            rows = self._lines.of_region[region]
+        for region in lines.readable:
             if region in outputs:
+                rows = lines.of_region[region]
                 text += [
                     vocabulary + rows[token - vocabulary] if token >= vocabulary else token
                     for token in outputs[region]
                     if token != EOS
                 ]
             else:
-                text += self.dialect.write(
-                    write_region(self._lines, region, everywhere, self.dialect)
-                )
-        return [[*text, EOS]]
+                text += self.dialect.write(lines.drafts[region])
+        text.append(EOS)
+        for region in range(len(lines.drafts)):
+            if region not in lines.readable:
+                text += self.dialect.write(lines.drafts[region])
+        return [text]
 
     def stops(self, inputs: MiniInputs) -> list[Stop[int]]:
         # What is written was seen: a text of twice as many tokens as glyphs has gone astray.
@@ -200,5 +196,5 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
     def _look(self, image: Image.Image, page: Page) -> PageLines:
         """The page's lines, read by the vision tower once for the page and its regions."""
         if self._lines is None or self._lines.page is not page:
-            self._lines = PageLines.look(image, page)
+            self._lines = PageLines.look(image, page, self.dialect)
         return self._lines

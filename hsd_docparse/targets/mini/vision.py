@@ -21,13 +21,29 @@ if TYPE_CHECKING:
 
 @dataclass
 class Sight:
-    """One page or region: its lines in visual order, as read, and where they stand.
+    """One page or region: its lines in visual order, as read, where they stand, and what the
+    layout pipeline takes them for.
 
-    ``geometry`` is float32 ``[lines, 8]``.
+    ``geometry`` is float32 ``[lines, 8]``; ``hints`` int64 ``[lines, 2]``: a mark (see
+    `Hint`) and the line's rank in the pipeline's reading order, -1 where it has none.
     """
 
     readings: list[Reading]
     geometry: NDArray[np.float32]
+    hints: NDArray[np.int64]
+
+
+class Hint:
+    """What the layout pipeline says of a line that opens no block of its own; of one that does,
+    the hint is the block's mark (`dialect.SPECIAL`)."""
+
+    NONE = 0
+    FURNITURE = 1
+    GOES_ON = 2
+
+
+def no_hints(lines: int) -> NDArray[np.int64]:
+    return np.tile(np.array([Hint.NONE, -1]), (lines, 1))
 
 
 def visual_order(boxes: Sequence[Box]) -> list[int]:
@@ -73,24 +89,23 @@ def collate(sights: Sequence[Sight], dialect: Dialect, dtype: torch.dtype | None
     blank = Reading("", [], np.zeros((0, GLYPH), np.float32))
     readings = [reading for sight in sights for reading in (sight.readings or [blank])]
     places = [s.geometry if len(s.geometry) else np.zeros((1, 8), np.float32) for s in sights]
+    hints = [sight.hints if len(sight.hints) else no_hints(1) for sight in sights]
     width = max(1, *(len(reading.text) for reading in readings))
     glyphs = np.zeros((len(readings), width, GLYPH), np.float32)
     symbols = np.full((len(readings), width, BYTES), NO_BYTE, np.int64)
-    read = np.zeros((len(readings), width), np.int64)
+    read = np.zeros((len(readings), width, BYTES), np.int64)
     sure = np.zeros((len(readings), width), np.float32)
+    starting = dialect.starting([reading.text for reading in readings])
+    of_byte = np.array([*dialect.of_byte, 0])
     for row, reading in enumerate(readings):
         n = len(reading.text)
         glyphs[row, :n] = reading.glyphs
         sure[row, :n] = reading.probabilities
-        start = 0
-        for token in dialect.encode(reading.text):
-            # Bytes that go on with a character start none.
-            if start < n and dialect.characters[token]:
-                read[row, start] = token
-            start += dialect.characters[token]
         for column, character in enumerate(reading.text):
             coded = character.encode()[:BYTES]
             symbols[row, column, : len(coded)] = list(coded)
+        read[row] = of_byte[symbols[row]]
+        read[row, :n, 0] = starting[row]
     return Lines(
         torch.from_numpy(glyphs).to(dtype),
         torch.from_numpy(symbols),
@@ -98,5 +113,6 @@ def collate(sights: Sequence[Sight], dialect: Dialect, dtype: torch.dtype | None
         torch.from_numpy(sure).to(dtype),
         torch.tensor([len(reading.text) for reading in readings]),
         torch.from_numpy(np.concatenate(places)).to(dtype),
+        torch.from_numpy(np.concatenate(hints)),
         [len(place) for place in places],
     )
