@@ -11,7 +11,7 @@ import torch
 
 from hsd_docparse.speculative import AlignedText, DraftTree, NoDraft, Request, generate, step
 from hsd_docparse.targets.mini import modeling
-from hsd_docparse.targets.mini.dialect import BLOCKS, CELLS, EOS, JOIN, PAGE, REGION, SPECIAL
+from hsd_docparse.targets.mini.dialect import BLOCKS, CELLS, EOS, JOIN, PAGE, REGION, SPECIAL, Gaze
 from hsd_docparse.targets.mini.target import MiniInputs
 
 PROMPTS = [(9, 1, PAGE), (4, 2, REGION), (14, 3, PAGE), (2, 11, REGION)]
@@ -125,18 +125,16 @@ def test_every_output_keeps_the_grammar(cases: list[tuple[MiniInputs, list[int]]
     for inputs, output in cases:
         pointers = [t for t in output if t >= dialect.vocabulary]
         assert len(pointers) == len(set(pointers))
-        written = 0
-        most = 0
-        for before, token in pairwise(output):
-            if token in BLOCKS | CELLS:
-                assert before >= dialect.vocabulary
-            assert not before == JOIN or token >= dialect.vocabulary or token == EOS
-            if token >= dialect.vocabulary:
-                glyphs = len(inputs.sight.readings[token - dialect.vocabulary].text)
-                written, most = 0, glyphs * 3 // 2 + 16
+        gaze = Gaze()
+        for before, token in pairwise([inputs.prompt, *output]):
+            assert token not in BLOCKS | CELLS or before >= dialect.vocabulary
+            assert before != JOIN or token >= dialect.vocabulary or token == EOS
+            gaze = dialect.advance(gaze, token)
+            if gaze.line >= 0:
+                glyphs = len(inputs.sight.readings[gaze.line].text)
+                assert gaze.character <= glyphs * 3 // 2 + 16
             else:
-                written += token >= len(SPECIAL)
-                assert written <= most
+                assert token < len(SPECIAL)
 
 
 def test_sorting_lines_by_length_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

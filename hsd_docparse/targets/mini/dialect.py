@@ -181,6 +181,7 @@ def _count(piece: bytes, inner: int, left: int) -> tuple[int, int, int]:
         elif byte < 0xC0:
             count, inner, left = count + 1, 0, 0
         else:
+            count += left > 0
             inner, left = 1, 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
     return count, inner, left
 
