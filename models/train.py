@@ -90,7 +90,8 @@ def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None)
     """Tensors for the model's forward; ``rng`` adds token noise to the input."""
     sights = [s.sight for s in samples]
     lines = collate(sights, dialect)
-    most, longest = max(lines.counts), max(len(s.kept) for s in samples) - 1
+    lengths = [len(s.kept) - 1 for s in samples]
+    most, longest = max(lines.counts), max(lengths)
     shape = (len(samples), longest)
     ids, labels = np.zeros(shape, np.int64), np.full(shape, -100, np.int64)
     line, character = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
@@ -124,6 +125,7 @@ def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None)
         "seen": torch.from_numpy(seen),
         "position_ids": positions.expand(shape),
         "attention_mask": mask.expand(len(samples), 1, -1, -1),
+        "real": positions < torch.tensor(lengths)[:, None],
     }
 
 
@@ -160,7 +162,7 @@ def teacher_forced(
         batch = batch_of([s], dialect, None)
         memory = model.encode(batch.pop("lines"))
         best = model(memory=memory, **batch).logits.argmax(-1)
-        for got, want in zip(best[0].tolist(), batch["labels"][0].tolist(), strict=True):
+        for got, want in zip(best.tolist(), batch["labels"][0].tolist(), strict=True):
             kind = (
                 "pointer"
                 if want >= dialect.vocabulary

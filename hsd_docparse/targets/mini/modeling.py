@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -96,14 +97,15 @@ class Lines:
 class Memory:
     """Encoded lines. Index 0 is the null line, which is read before any pointer.
 
-    ``vectors`` ``[1 + lines, hidden]``; ``keys`` and ``values`` for each decoder layer
-    ``[1 + lines, heads, width, size]``; ``mask`` bool ``[1 + lines, width]``; ``rows`` long
-    ``[rows, most]`` holds the indices of each row's lines, 0 where it has no more;
+    ``vectors`` ``[1 + lines, hidden]``; ``pointers`` ``[rows, most, hidden]``; ``keys`` and
+    ``values`` for each decoder layer ``[1 + lines, heads, width, size]``; ``mask`` bool
+    ``[1 + lines, width]``; ``rows`` long ``[rows, most]`` holds the indices of each row's lines, 0 where it has no more;
     ``geometry`` ``[1 + lines, 8]``; ``rank`` ``[1 + lines]``; ``read`` ``[1 + lines, width, 4]``;
     ``above``, ``left`` and ``earlier`` ``[rows, most, most]`` (see `_before`).
     """
 
     vectors: Tensor
+    pointers: Tensor
     keys: list[Tensor]
     values: list[Tensor]
     mask: Tensor
@@ -119,36 +121,71 @@ class Memory:
         """The memory of some of the rows."""
         at = torch.tensor(rows, device=self.rows.device)
         return Memory(
-            self.vectors, self.keys, self.values, self.mask, self.rows[at], self.geometry,
-            self.rank, self.read, self.above[at], self.left[at], self.earlier[at],
+            self.vectors, self.pointers[at], self.keys, self.values, self.mask, self.rows[at],
+            self.geometry, self.rank, self.read, self.above[at], self.left[at], self.earlier[at],
         )  # fmt: skip
 
 
 @dataclass
+class Layout:
+    """Where packed tokens or glyphs stand in their sequences. Layers work on packed ones, so
+    that padding costs nothing except where a sequence looks at itself.
+
+    ``real`` bool ``[sequences, length]``; ``at`` long: places of what is real, or None if all is.
+    """
+
+    real: Tensor
+    at: Tensor | None
+
+    @classmethod
+    def of(cls, real: Tensor) -> Layout:
+        return cls(real, None if real.all() else real.flatten().nonzero()[:, 0])
+
+    @cached_property
+    def row(self) -> Tensor:
+        """The sequence of everything packed."""
+        rows = torch.arange(len(self.real), device=self.real.device)
+        return self.pack(rows[:, None].expand(self.real.shape))
+
+    def pack(self, x: Tensor) -> Tensor:
+        """``[sequences, length, ...]`` as ``[real, ...]``."""
+        flat = x.flatten(0, 1)
+        return flat if self.at is None else flat[self.at]
+
+    def lay(self, x: Tensor) -> Tensor:
+        """Inverse of `pack`, zeros where nothing is real."""
+        shape = *self.real.shape, *x.shape[1:]
+        if self.at is None:
+            return x.view(shape)
+        return x.new_zeros(self.real.numel(), *x.shape[1:]).index_copy(0, self.at, x).view(shape)
+
+
+@dataclass
 class Turn:
-    """Sines and cosines of rotary positions (Su et al. 2021): ``[..., 1, length, half]``, one
-    for all heads."""
+    """Sines and cosines of rotary positions (Su et al. 2021): ``[real, 1, half]``, one for all
+    heads."""
 
     sin: Tensor
     cos: Tensor
 
     @classmethod
     def to(cls, position: Tensor, half: int, dtype: torch.dtype) -> Turn:
-        """``position`` ``[..., length]``. ``dtype`` is that of the weights: in bfloat16, angles
-        would be wrong by whole radians."""
+        """``position`` ``[real]``. ``dtype`` is that of the weights: in bfloat16, angles would be
+        wrong by whole radians."""
         steps = torch.arange(half, device=position.device, dtype=dtype)
-        angle = position[..., None].to(dtype) * torch.exp(-math.log(10000.0) * steps / half)
-        return cls(angle.sin().unsqueeze(-3), angle.cos().unsqueeze(-3))
+        angle = position[:, None].to(dtype) * torch.exp(-math.log(10000.0) * steps / half)
+        return cls(angle.sin()[:, None], angle.cos()[:, None])
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Rotate ``x`` ``[..., heads, length, 2 * half]``."""
+        """Rotate ``x`` ``[real, heads, 2 * half]``."""
         sin, cos = self.sin.to(x.dtype), self.cos.to(x.dtype)
         a, b = x.chunk(2, dim=-1)
         return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
 class Attention(nn.Module):
-    """Multi-head attention with rotary positions; keys and values may come from elsewhere."""
+    """The projections of multi-head attention with rotary positions, on packed sequences:
+    ``[real, size]`` to ``[real, heads, size of a head]`` and back."""
 
     def __init__(self, size: int, heads: int) -> None:
         super().__init__()
@@ -157,18 +194,16 @@ class Attention(nn.Module):
         self.key_value = nn.Linear(size, 2 * size)
         self.out = nn.Linear(size, size)
 
-    def split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
-
     def queries(self, x: Tensor, turn: Turn) -> Tensor:
-        return turn(self.split(self.query(x)))
+        return turn(self.query(x).unflatten(-1, (self.heads, -1)))
 
     def keys_values(self, x: Tensor, turn: Turn) -> tuple[Tensor, Tensor]:
         key, value = self.key_value(x).chunk(2, dim=-1)
-        return turn(self.split(key)), self.split(value)
+        split = self.heads, -1
+        return turn(key.unflatten(-1, split)), value.unflatten(-1, split)
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-        return self.out(mix(query, key, value, mask).transpose(-3, -2).flatten(-2))
+    def join(self, mixed: Tensor) -> Tensor:
+        return self.out(mixed.flatten(-2))
 
 
 def mix(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
@@ -194,15 +229,8 @@ def feed_forward(size: int) -> nn.Sequential:
     )
 
 
-def padded(packed: Tensor, mask: Tensor) -> Tensor:
-    """Rows of ``packed`` laid out where ``mask`` is true, zeros elsewhere."""
-    out = packed.new_zeros(*mask.shape, *packed.shape[1:])
-    out[mask] = packed
-    return out
-
-
 class EncoderLayer(nn.Module):
-    """Sequences see themselves. Works on packed sequences: padding costs attention only."""
+    """Sequences see themselves."""
 
     def __init__(self, size: int, heads: int) -> None:
         super().__init__()
@@ -210,17 +238,20 @@ class EncoderLayer(nn.Module):
         self.attention = Attention(size, heads)
         self.forward_ = feed_forward(size)
 
-    def forward(self, x: Tensor, mask: Tensor, turn: Turn) -> Tensor:
-        """``x`` ``[real, size]`` packs sequences of which ``mask`` ``[sequences, length]``
-        says what is real."""
-        normed = padded(self.norm(x), mask)
-        query = self.attention.queries(normed, turn)
-        key, value = self.attention.keys_values(normed, turn)
-        x = x + self.attention(query, key, value, mask[:, None, None, :])[mask]
+    def forward(self, x: Tensor, layout: Layout, turn: Turn) -> Tensor:
+        normed = self.norm(x)
+        query = layout.lay(self.attention.queries(normed, turn)).transpose(1, 2)
+        key, value = (
+            layout.lay(t).transpose(1, 2) for t in self.attention.keys_values(normed, turn)
+        )
+        mixed = mix(query, key, value, layout.real[:, None, None, :])
+        x = x + self.attention.join(layout.pack(mixed.transpose(1, 2)))
         return x + self.forward_(x)
 
 
 class DecoderLayer(nn.Module):
+    """Text sees the text before it, and the line that it reads."""
+
     def __init__(self, size: int, heads: int, index: int) -> None:
         super().__init__()
         self.index = index
@@ -231,19 +262,17 @@ class DecoderLayer(nn.Module):
         self.forward_ = feed_forward(size)
 
     def forward(
-        self,
-        x: Tensor,
-        turn: Turn,
-        mask: Tensor,
-        cache: Any,
-        looking: Looking,
+        self, x: Tensor, layout: Layout, turn: Turn, mask: Tensor, cache: Any, looking: Looking
     ) -> Tensor:
         normed = self.norm(x)
-        query = self.attention.queries(normed, turn)
-        key, value = self.attention.keys_values(normed, turn)
+        query = layout.lay(self.attention.queries(normed, turn)).transpose(1, 2)
+        key, value = (
+            layout.lay(t).transpose(1, 2) for t in self.attention.keys_values(normed, turn)
+        )
         if cache is not None:
             key, value = cache.update(key, value, self.index)
-        x = x + self.attention(query, key, value, mask)
+        mixed = mix(query, key, value, mask)
+        x = x + self.attention.join(layout.pack(mixed.transpose(1, 2)))
         x = x + looking.read(self.look, self.look_norm(x), self.index)
         return x + self.forward_(x)
 
@@ -251,24 +280,23 @@ class DecoderLayer(nn.Module):
 class Looking:
     """Text tokens grouped by the line that they read, so that each attends to its own line.
 
-    ``line`` long ``[rows, queries]`` indexes the memory, ``turn`` is by the number of
-    characters written of that line.
+    ``line`` long ``[queries]`` indexes the memory, ``turn`` is by the number of characters
+    written of that line.
     """
 
     def __init__(self, memory: Memory, line: Tensor, turn: Turn) -> None:
-        flat = line.flatten()
-        lines, group = flat.unique(return_inverse=True)
+        lines, group = line.unique(return_inverse=True)
         order = group.argsort(stable=True)
         counts = torch.bincount(group)
         starts = counts.cumsum(0) - counts
         rank = torch.empty_like(order)
-        rank[order] = torch.arange(len(flat), device=flat.device) - starts[group[order]]
+        rank[order] = torch.arange(len(line), device=line.device) - starts[group[order]]
         self.turn = turn
         self.groups: list[tuple[Tensor, Tensor, int, Tensor, int]] = []
         lengths = memory.mask.sum(1)[lines]
         place = torch.empty_like(lines)
         for chosen in by_length(lengths):
-            place[chosen] = torch.arange(len(chosen), device=flat.device)
+            place[chosen] = torch.arange(len(chosen), device=line.device)
             queries = torch.isin(group, chosen).nonzero()[:, 0]
             width = int(counts[chosen].max())
             slot = place[group[queries]] * width + rank[queries]
@@ -278,20 +306,18 @@ class Looking:
 
     def read(self, attention: Attention, x: Tensor, layer: int) -> Tensor:
         query = attention.queries(x, self.turn)
-        rows, heads, length, size = query.shape
-        flat = query.transpose(1, 2).reshape(rows * length, heads, size)
-        mixed = torch.empty_like(flat)
+        mixed = torch.empty_like(query)
         for queries, slot, width, lines, longest in self.groups:
-            grouped = flat.new_zeros(len(lines) * width, heads, size)
-            grouped = grouped.index_copy(0, slot, flat[queries])
+            grouped = query.new_zeros(len(lines) * width, *query.shape[1:])
+            grouped = grouped.index_copy(0, slot, query[queries])
             seen = mix(
-                grouped.view(len(lines), width, heads, size).transpose(1, 2),
+                grouped.unflatten(0, (len(lines), width)).transpose(1, 2),
                 self.memory.keys[layer][lines, :, :longest],
                 self.memory.values[layer][lines, :, :longest],
                 self.memory.mask[lines, None, None, :longest],
             )
             mixed = mixed.index_copy(0, queries, seen.transpose(1, 2).flatten(0, 1)[slot])
-        return attention.out(mixed.view(rows, length, heads * size))
+        return attention.join(mixed)
 
 
 class Pointer(nn.Module):
@@ -308,12 +334,15 @@ class Pointer(nn.Module):
         self.pair = nn.Sequential(nn.Linear(PAIR, 64), nn.GELU(), nn.Linear(64, 1))
         self.gate = nn.Linear(size, 1)
 
-    def forward(self, x: Tensor, memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
-        keys = self.key(memory.vectors)[memory.rows]
-        score = self.query(x) @ keys.transpose(1, 2) / math.sqrt(x.shape[-1])
-        pair = self.pair(pair_features(memory, line, seen)).squeeze(-1)
+    def forward(
+        self, x: Tensor, layout: Layout, memory: Memory, line: Tensor, seen: Tensor
+    ) -> Tensor:
+        """``[real, most]``; ``line`` and ``seen`` of every query, as for the whole model."""
+        query = layout.lay(self.query(x)) / math.sqrt(x.shape[-1])
+        score = layout.pack(query @ memory.pointers.transpose(1, 2))
+        pair = self.pair(pair_features(layout, memory, line, seen)).squeeze(-1)
         score = score + pair + self.gate(x)
-        return score.masked_fill((memory.rows == 0)[:, None, :] | (seen > 0), -torch.inf)
+        return score.masked_fill((memory.rows[layout.row] == 0) | (seen > 0), -torch.inf)
 
 
 class Copy(nn.Module):
@@ -332,7 +361,7 @@ class Copy(nn.Module):
         self, words: Tensor, x: Tensor, embedding: Tensor, read: Tensor, line: Tensor,
         character: Tensor, inner: Tensor,
     ) -> Tensor:  # fmt: skip
-        """``words`` ``[rows, queries, vocabulary]``; ``read`` is the memory's; ``line``,
+        """``words`` ``[queries, vocabulary]``; ``read`` is the memory's; ``line``,
         ``character`` and ``inner`` say what each query looks at."""
         agree, trust = self.agree(x), self.trust(x)
         width = read.shape[1]
@@ -355,9 +384,9 @@ def longest_text(glyphs: Tensor) -> Tensor:
 
 
 def forbid(words: Tensor, before: Tensor, full: Tensor) -> Tensor:
-    """Rule out what the grammar does not allow after the tokens ``before`` ``[rows, queries]``;
+    """Rule out what the grammar does not allow after the tokens ``before`` ``[queries]``;
     ``full`` says where the line being read holds no more text (or there is none).
-    ``words`` ``[rows, queries, vocabulary]`` is changed in place."""
+    ``words`` ``[queries, vocabulary]`` is changed in place."""
     never = -torch.inf
     join = before == JOIN
     words[..., PAGE : REGION + 1] = never
@@ -367,26 +396,27 @@ def forbid(words: Tensor, before: Tensor, full: Tensor) -> Tensor:
     return words
 
 
-def pair_features(memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
-    """From the line being read to every candidate: float ``[rows, queries, most, PAIR]``."""
-    here = memory.geometry[line][:, :, None, :]
-    there = memory.geometry[memory.rows][:, None, :, :]
+def pair_features(layout: Layout, memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
+    """From the line being read to every candidate: float ``[queries, most, PAIR]``."""
+    here = memory.geometry[line][:, None, :]
+    there = memory.geometry[memory.rows][layout.row]
     x0, y0, x1, _, size, _, unit, _ = there.unbind(-1)
     a0, b0, a1, b1, own, _, _, _ = here.unbind(-1)
     unit = unit.clamp(min=1e-4)
     most = memory.rows.shape[1]
     # Counted within the row: where a row stands in its batch is nobody's business.
-    rank = torch.where(line > 0, line - memory.rows[:, :1] + 1, 0)
-    ahead = torch.arange(1, most + 1, device=line.device) - rank[:, :, None]
-    unread = 1.0 - seen
-    above = (unread @ memory.above.transpose(1, 2)).clamp(max=3) / 3
-    left = (unread @ memory.left.transpose(1, 2)).clamp(max=3) / 3
-    earlier = (unread @ memory.earlier.transpose(1, 2)).clamp(max=3) / 3
-    own_rank, ranks = memory.rank[line][:, :, None], memory.rank[memory.rows][:, None, :]
-    ranked = (ranks >= 0) & ((own_rank >= 0) | (line == 0)[:, :, None])
+    place = torch.where(line > 0, line - memory.rows[layout.row, 0] + 1, 0)
+    ahead = torch.arange(1, most + 1, device=line.device) - place[:, None]
+    unread = layout.lay(1.0 - seen)
+    above, left, earlier = (
+        layout.pack(unread @ relation.transpose(1, 2)).clamp(max=3) / 3
+        for relation in (memory.above, memory.left, memory.earlier)
+    )
+    own_rank, ranks = memory.rank[line][:, None], memory.rank[memory.rows][layout.row]
+    ranked = (ranks >= 0) & ((own_rank >= 0) | (line == 0)[:, None])
     further = (ranks - own_rank).clamp(-5, 5) * ranked
     shared = (torch.minimum(x1, a1) - torch.maximum(x0, a0)).clamp(min=-0.2)
-    started = (line > 0).to(x0.dtype)[:, :, None].expand(-1, -1, most)
+    started = (line > 0).to(x0.dtype)[:, None].expand(-1, most)
     features = torch.stack(
         [
             ((y0 - b1) / unit / 2).clamp(-3, 3),
@@ -478,11 +508,13 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         for i, embedding in enumerate(self.symbol_in):
             x = x + embedding(lines.symbols[..., i][mask])
         whose = torch.arange(count, device=x.device).repeat_interleave(lengths)
+        rank = at.expand(mask.shape)[mask]
         for lines_ in by_length(lengths):
             inside = torch.isin(whose, lines_).nonzero()[:, 0]
-            part, real = x[inside], mask[lines_, : int(lengths[lines_].max())]
+            layout = Layout.of(mask[lines_, : int(lengths[lines_].max())])
+            part, turn = x[inside], self.turn(rank[inside])
             for layer in self.glyph_layers:
-                part = layer(part, real, self.turn(at[: real.shape[1]]))
+                part = layer(part, layout, turn)
             x = x.index_copy(0, inside, part)
         mean = x.new_zeros(count, x.shape[1]).index_add(0, whose, x) / lengths[:, None]
         ends = lengths.cumsum(0)
@@ -491,27 +523,29 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
 
         most = max(lines.counts)
         counts = torch.tensor(lines.counts, device=x.device)
-        real = torch.arange(most, device=x.device) < counts[:, None]
-        rows = padded(torch.arange(1, count + 1, device=x.device), real)
+        layout = Layout.of(torch.arange(most, device=x.device) < counts[:, None])
+        rows = layout.lay(torch.arange(1, count + 1, device=x.device))
+        turn = self.turn(layout.pack(torch.arange(most, device=x.device).expand(rows.shape)))
         for layer in self.line_layers:
-            vectors = layer(vectors, real, self.turn(torch.arange(most, device=x.device)))
+            vectors = layer(vectors, layout, turn)
         vectors = self.line_norm(vectors)
         # The null line: one glyph that says nothing.
         x = self.glyph_norm(x + vectors[whose])
         x = torch.cat([self.nothing[1:].to(x.dtype), x])
         vectors = torch.cat([self.nothing[:1].to(vectors.dtype), vectors])
-        mask = torch.cat([(at < 1)[None], mask])
-        place = at.expand(mask.shape)[mask]
+        layout = Layout.of(torch.cat([(at < 1)[None], mask]))
+        turn = self.turn(torch.cat([rank[:1], rank]))
         looks = [layer.look for layer in self.decoder_layers if isinstance(layer, DecoderLayer)]
-        turn = self.turn(place[:, None])
-        pairs = [look.keys_values(x[:, None], turn) for look in looks]
-        keys = [padded(key[:, :, 0], mask).transpose(1, 2) for key, _ in pairs]
-        values = [padded(value[:, :, 0], mask).transpose(1, 2) for _, value in pairs]
+        pairs = [look.keys_values(x, turn) for look in looks]
+        keys = [layout.lay(key).transpose(1, 2) for key, _ in pairs]
+        values = [layout.lay(value).transpose(1, 2) for _, value in pairs]
+        pointers = self.pointer.key(vectors)[rows]
         geometry = torch.cat([lines.geometry.new_zeros(1, GEOMETRY), lines.geometry])
-        rank = torch.cat([lines.hints.new_full((1,), -1), lines.hints[:, 1]])
+        order = torch.cat([lines.hints.new_full((1,), -1), lines.hints[:, 1]])
         read = torch.cat([torch.zeros_like(lines.read[:1]), lines.read])
-        before = _before(geometry[rows], rank[rows], rows > 0)
-        return Memory(vectors, keys, values, mask, rows, geometry, rank, read, *before)
+        before = _before(geometry[rows], order[rows], rows > 0)
+        mask = layout.real
+        return Memory(vectors, pointers, keys, values, mask, rows, geometry, order, read, *before)
 
     def forward(
         self,
@@ -523,39 +557,45 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         seen: Tensor,
         position_ids: Tensor,
         attention_mask: Tensor,
+        real: Tensor | None = None,
         cache: Any = None,
         labels: Tensor | None = None,
         **_: Any,
     ) -> CausalLMOutputWithPast:
-        """Logits over the vocabulary and the row's lines: ``[rows, queries, vocabulary + most]``.
+        """Logits over the vocabulary and the row's lines: ``[real, vocabulary + most]``, of all
+        rows one after the other.
 
         ``line``, ``character`` and ``inner`` say where each token looks (`dialect.Gaze`;
         ``line`` counts within the row, -1 for none), ``seen`` float ``[rows, queries, most]``
-        which lines have been pointed at. ``attention_mask`` is bool ``[rows, 1, queries, slots]``.
+        which lines have been pointed at. ``attention_mask`` is bool ``[rows, 1, queries, slots]``;
+        ``real`` bool ``[rows, queries]`` says which queries are no padding.
         """
         vocabulary = self.config.vocab_size
-        at = memory.rows.gather(1, line.clamp(min=0)) * (line >= 0)
-        pointers = input_ids >= vocabulary
-        x = self.embedding(input_ids.clamp(max=vocabulary))
+        layout = Layout.of(torch.ones_like(input_ids, dtype=torch.bool) if real is None else real)
+        at = layout.pack(memory.rows.gather(1, line.clamp(min=0)) * (line >= 0))
+        ids, character, inner, seen, position = map(
+            layout.pack, (input_ids, character, inner, seen, position_ids)
+        )
+        x = self.embedding(ids.clamp(max=vocabulary))
         here = memory.vectors[at]
-        x = x + self.pointed(here) * pointers[..., None] + self.current(here)
-        total = (memory.rows > 0).sum(1).to(x.dtype)[:, None]
+        x = x + self.pointed(here) * (ids >= vocabulary)[:, None] + self.current(here)
+        total = (memory.rows > 0).sum(1).to(x.dtype)[layout.row]
         left = total - seen.sum(-1)
         progress = [left / total.clamp(min=1), (left + 1).log() / 5, (left == 0).to(x.dtype)]
         x = x + self.progress(torch.stack(progress, dim=-1))
-        turn = self.turn(position_ids)
+        turn = self.turn(position)
         looking = Looking(memory, at, self.turn(character))
         for layer in self.decoder_layers:
-            x = layer(x, turn, attention_mask, cache, looking)
+            x = layer(x, layout, turn, attention_mask, cache, looking)
         x = self.norm(x)
         words = x @ self.embedding.weight[:vocabulary].T + self.bias
         words = self.copy(words, x, self.embedding.weight, memory.read, at, character, inner)
         full = (at == 0) | (character >= longest_text(memory.mask.sum(1))[at])
-        words = forbid(words, input_ids, full)
-        logits = torch.cat([words, self.pointer(x, memory, at, seen)], dim=-1)
+        words = forbid(words, ids, full)
+        logits = torch.cat([words, self.pointer(x, layout, memory, at, seen)], dim=-1)
         loss = None
         if labels is not None:
-            loss = functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+            loss = functional.cross_entropy(logits, layout.pack(labels))
         return CausalLMOutputWithPast(loss=loss, logits=logits)
 
 

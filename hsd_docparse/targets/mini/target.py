@@ -101,9 +101,11 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         ids, line = np.zeros(shape, np.int64), np.full(shape, -1)
         character, inner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         seen = np.zeros((*shape, most), np.float32)
+        real = np.zeros(shape, bool)
         for r, (row, tree) in enumerate(zip(group.rows, trees, strict=True)):
             row.gazes = self._follow(row.gaze, tree)
             ids[r, : 1 + len(tree)] = [row.pending, *tree.atoms]
+            real[r, : 1 + len(tree)] = True
             for q, gaze in enumerate([row.gaze, *row.gazes]):
                 # A draft may point past the last line; such a node is never accepted.
                 line[r, q] = min(gaze.line, most - 1)
@@ -123,10 +125,12 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
             seen=torch.from_numpy(seen).to(self.model.dtype),
             position_ids=queries,
             attention_mask=sees & near[:, None],
+            real=torch.from_numpy(real),
             cache=group.cache,
         ).logits
         vocabulary = self.dialect.vocabulary
-        return [logits[r, :, : vocabulary + count] for r, count in enumerate(group.counts)]
+        own = logits.split([1 + len(tree) for tree in trees])
+        return [x[:, : vocabulary + count] for x, count in zip(own, group.counts, strict=True)]
 
     def _follow(self, gaze: Gaze, tree: DraftTree[int]) -> list[Gaze]:
         gazes: list[Gaze] = []
