@@ -99,9 +99,10 @@ class Memory:
 
     ``vectors`` ``[1 + lines, hidden]``; ``pointers`` ``[rows, most, hidden]``; ``keys`` and
     ``values`` for each decoder layer ``[1 + lines, heads, width, size]``; ``mask`` bool
-    ``[1 + lines, width]``; ``rows`` long ``[rows, most]`` holds the indices of each row's lines, 0 where it has no more;
-    ``geometry`` ``[1 + lines, 8]``; ``rank`` ``[1 + lines]``; ``read`` ``[1 + lines, width, 4]``;
-    ``above``, ``left`` and ``earlier`` ``[rows, most, most]`` (see `_before`).
+    ``[1 + lines, width]``; ``rows`` long ``[rows, most]`` holds the indices of each row's
+    lines, 0 where it has no more; ``geometry`` ``[1 + lines, 8]``; ``rank`` ``[1 + lines]``;
+    ``read`` ``[1 + lines, width, 4]``; ``above``, ``left`` and ``earlier`` ``[rows, most, most]``
+    (see `_before`).
     """
 
     vectors: Tensor
