@@ -53,7 +53,10 @@ class Row:
     """The gap between the two best logits where a way first departs from plain greedy."""
 
 
-def measure(target: DocumentTarget, files: Sequence[str], dpi: float) -> Iterator[Row]:
+def drafted_pages(
+    files: Sequence[str], dpi: float
+) -> Iterator[tuple[str, Image.Image, Page, float]]:
+    """Every page of every file that holds text: name, picture, draft and the seconds of both."""
     from hsd_docparse.draft import draft_page
     from hsd_docparse.sources import DamagedPage, open_source
 
@@ -66,11 +69,16 @@ def measure(target: DocumentTarget, files: Sequence[str], dpi: float) -> Iterato
                 clock = time.perf_counter()
                 page = draft_page(opened, dpi=dpi)
                 image = opened.render(dpi)
-                draft = time.perf_counter() - clock
+                spent = time.perf_counter() - clock
                 if not any(region.lines for region in page.regions):
                     print(f"{file} page {page.number}: no text, nothing to decode")
                     continue
-                yield measure_page(target, Path(file).name, page, image, draft)
+                yield Path(file).name, image, page, spent
+
+
+def measure(target: DocumentTarget, files: Sequence[str], dpi: float) -> Iterator[Row]:
+    for file, image, page, draft in drafted_pages(files, dpi):
+        yield measure_page(target, file, page, image, draft)
 
 
 def measure_page(

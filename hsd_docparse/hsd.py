@@ -137,28 +137,42 @@ def read(
     """Decode ``page``; raises what the target raises."""
     clock = time.perf_counter()
     inputs = target.page_inputs(image, page)
-    reading = Reading([], "stop")
-    reading.seconds["see"] = time.perf_counter() - clock
+    seen = time.perf_counter() - clock
+    regions = Reading([], "stop")
     if stages in ("both", "regions"):
-        _read_regions(target, image, page, reading)
+        _read_regions(target, image, page, regions)
+    drafts = target.page_drafts(page, regions.region_outputs) if stages != "none" else []
     if stages == "regions":
-        reading.output = [
-            token for text in target.page_drafts(page, reading.region_outputs) for token in text
-        ]
-        return reading
+        regions.output = [token for text in drafts for token in text]
+        regions.seconds["see"] = seen
+        return regions
+    reading = decode(target, inputs, drafts)
+    reading.seconds["see"] += seen
+    return replace(
+        reading,
+        region_outputs=regions.region_outputs,
+        region_calls=regions.region_calls,
+        seconds=regions.seconds | reading.seconds,
+        notes=regions.notes,
+    )
+
+
+def decode(target: DocumentTarget, inputs: Any, drafts: Sequence[Sequence[int]]) -> Reading:
+    """Stage 2: verify a page against ``drafts``, an unordered set; with none it is plain greedy
+    decoding."""
     clock = time.perf_counter()
     (state,) = target.open([inputs])
-    reading.seconds["see"] += time.perf_counter() - clock
-    clock = time.perf_counter()
-    drafts = target.page_drafts(page, reading.region_outputs) if stages != "none" else []
+    opened = time.perf_counter()
     request = _request(target, inputs, state, drafts)
-    reading.page_calls = generate(target, [request])
-    reading.seconds["page"] = time.perf_counter() - clock
-    reading.output = request.output
-    reading.finished = request.finished or "stop"
-    reading.accepted = request.statistics.accepted
-    reading.proposed = request.statistics.proposed
-    return reading
+    calls = generate(target, [request])
+    return Reading(
+        request.output,
+        request.finished or "stop",
+        accepted=request.statistics.accepted,
+        proposed=request.statistics.proposed,
+        page_calls=calls,
+        seconds={"see": opened - clock, "page": time.perf_counter() - opened},
+    )
 
 
 def _read_regions(target: DocumentTarget, image: Image.Image, page: Page, reading: Reading) -> None:
