@@ -19,9 +19,9 @@ from hsd_docparse.document import Box
 from hsd_docparse.draft.joining import join_texts
 from hsd_docparse.speculative import NoDraft, Request, generate
 from hsd_docparse.targets.mini import open_mini
-from hsd_docparse.targets.mini.dialect import REGION, P
+from hsd_docparse.targets.mini.dialect import REGION, Hint, P
 from hsd_docparse.targets.mini.target import MiniInputs
-from hsd_docparse.targets.mini.vision import Hint, Sight, geometry
+from hsd_docparse.targets.mini.vision import Sight, geometry
 from models.layouts import Block, Pool, reading_of
 
 LEADING = 1.35

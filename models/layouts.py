@@ -34,9 +34,10 @@ from hsd_docparse.targets.mini.dialect import (
     TR,
     Dialect,
     DialectLine,
+    Hint,
     P,
 )  # fmt: skip
-from hsd_docparse.targets.mini.vision import Hint, Sight, geometry, no_hints, visual_order
+from hsd_docparse.targets.mini.vision import Sight, geometry, no_hints, visual_order
 
 MARKS = {"h1": H1, "h2": H2, "h3": H3, "p": P, "li": LI, "cap": CAP, "code": CODE, "fn": FN}
 DROPPED_GLYPHS = 0.01

@@ -20,10 +20,11 @@ from hsd_docparse.targets.mini.dialect import (
     TR,
     DialectLine,
     Gaze,
+    Hint,
     P,
 )
 from hsd_docparse.targets.mini.pages import PageLines, grid, read_page, seam, write_region
-from hsd_docparse.targets.mini.vision import Hint, geometry, visual_order
+from hsd_docparse.targets.mini.vision import geometry, visual_order
 
 
 def test_marks_have_the_ids_that_their_names_say() -> None:

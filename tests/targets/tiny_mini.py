@@ -35,7 +35,7 @@ def dialect() -> Dialect:
 
 @cache
 def target(window: int = 256, max_tokens: int = 60) -> MiniTarget:
-    torch.manual_seed(7)
+    torch.manual_seed(5)
     config = DocparseMiniConfig(
         dialect().vocabulary, hidden_size=32, heads=2, line_layers=1, decoder_layers=2,
         window=window, max_tokens=max_tokens,

@@ -34,6 +34,15 @@ BLOCKS = frozenset({P, H1, H2, H3, LI, CAP, CODE, FN, TABLE})
 CELLS = frozenset({TABLE, TR, TD})
 
 
+class Hint:
+    """What the layout pipeline says of a line that opens no block of its own; of one that does,
+    the hint is the block's mark (see `SPECIAL`)."""
+
+    NONE = 0
+    FURNITURE = 1
+    GOES_ON = 2
+
+
 @dataclass(frozen=True)
 class Gaze:
     """Where the model looks after a token: a function of the tokens so far.

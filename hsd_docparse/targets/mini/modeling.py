@@ -29,7 +29,7 @@ from transformers.configuration_utils import PreTrainedConfig
 from transformers.modeling_outputs import CausalLMOutputWithPast
 from transformers.modeling_utils import PreTrainedModel
 
-from hsd_docparse.targets.mini.dialect import JOIN, PAGE, REGION, SPECIAL, P
+from hsd_docparse.targets.mini.dialect import JOIN, PAGE, REGION, SPECIAL, Hint, P
 
 BYTES = 4
 """A glyph's best symbol is given as its UTF-8 bytes, so that no script needs a table of its own."""
@@ -76,17 +76,19 @@ class Lines:
     """What the eye delivers for a batch of pages or regions; lines of all rows in one list.
 
     ``glyphs`` float ``[lines, width, glyph_size]``, ``symbols`` long ``[lines, width, 4]``
-    (UTF-8 bytes of the best symbol), ``read`` long ``[lines, width, 4]`` (the token that starts
-    at this character of the recogniser's own reading, and those of its single bytes from the
-    second on; 0 for none), ``sure`` float ``[lines, width]``, ``lengths`` long ``[lines]``,
-    ``geometry`` float ``[lines, 8]`` (see `vision.geometry`), ``hints`` long ``[lines, 2]`` (see
-    `vision.Sight`), ``counts``: lines of every row, in visual order.
+    (UTF-8 bytes of the best symbol), ``sure`` float ``[lines, width]`` (its probability),
+    ``read`` long ``[lines, width, 4]`` (the token that starts at this character of the
+    recogniser's own reading, and those of its single bytes from the second on; 0 for none),
+    ``whole`` float ``[lines, width]`` (the least probability within that token), ``lengths``
+    long ``[lines]``, ``geometry`` float ``[lines, 8]`` (see `vision.geometry`), ``hints`` long
+    ``[lines, 2]`` (see `vision.Sight`), ``counts``: lines of every row, in visual order.
     """
 
     glyphs: Tensor
     symbols: Tensor
     read: Tensor
     sure: Tensor
+    whole: Tensor
     lengths: Tensor
     geometry: Tensor
     hints: Tensor
@@ -100,9 +102,9 @@ class Memory:
     ``vectors`` ``[1 + lines, hidden]``; ``pointers`` ``[rows, most, hidden]``; ``keys`` and
     ``values`` for each decoder layer ``[1 + lines, heads, width, size]``; ``mask`` bool
     ``[1 + lines, width]``; ``rows`` long ``[rows, most]`` holds the indices of each row's
-    lines, 0 where it has no more; ``geometry`` ``[1 + lines, 8]``; ``rank`` ``[1 + lines]``;
-    ``read`` ``[1 + lines, width, 4]``; ``above``, ``left`` and ``earlier`` ``[rows, most, most]``
-    (see `_before`).
+    lines, 0 where it has no more; ``geometry`` ``[1 + lines, 8]``; ``hint`` and ``rank``
+    ``[1 + lines]``; ``read`` ``[1 + lines, width, 4]``, ``sure`` ``[1 + lines, width]`` its log
+    odds; ``above``, ``left`` and ``earlier`` ``[rows, most, most]`` (see `_before`).
     """
 
     vectors: Tensor
@@ -112,8 +114,10 @@ class Memory:
     mask: Tensor
     rows: Tensor
     geometry: Tensor
+    hint: Tensor
     rank: Tensor
     read: Tensor
+    sure: Tensor
     above: Tensor
     left: Tensor
     earlier: Tensor
@@ -123,7 +127,8 @@ class Memory:
         at = torch.tensor(rows, device=self.rows.device)
         return Memory(
             self.vectors, self.pointers[at], self.keys, self.values, self.mask, self.rows[at],
-            self.geometry, self.rank, self.read, self.above[at], self.left[at], self.earlier[at],
+            self.geometry, self.hint, self.rank, self.read, self.sure, self.above[at],
+            self.left[at], self.earlier[at],
         )  # fmt: skip
 
 
@@ -347,9 +352,10 @@ class Pointer(nn.Module):
 
 
 class Copy(nn.Module):
-    """Raises the score of the token that the recogniser reads at the current character, or at
-    one of its neighbours (a lost or doubled character shifts the rest of its line), by as much
-    as the text state agrees with it. See et al. 2017 (pointer-generator networks)."""
+    """Raises the score of what the pipeline says comes next, by as much as the text state agrees
+    with it: the token that the recogniser reads at the current character or at one of its
+    neighbours (a lost or doubled character shifts the rest of its line), by how sure it was, and
+    at the head of a line the mark of its hint. See et al. 2017 (pointer-generator networks)."""
 
     OFFSETS = (0, -1, 1)
 
@@ -357,26 +363,40 @@ class Copy(nn.Module):
         super().__init__()
         self.agree = nn.Linear(size, size)
         self.trust = nn.Linear(size, len(self.OFFSETS))
+        self.sure = nn.Parameter(torch.tensor([0.3, 0.0, 0.0]))
+        self.follow = nn.Linear(size, 2)
 
     def forward(
-        self, words: Tensor, x: Tensor, embedding: Tensor, read: Tensor, line: Tensor,
-        character: Tensor, inner: Tensor,
+        self, words: Tensor, x: Tensor, embedding: Tensor, memory: Memory, ids: Tensor,
+        line: Tensor, character: Tensor, inner: Tensor,
     ) -> Tensor:  # fmt: skip
-        """``words`` ``[queries, vocabulary]``; ``read`` is the memory's; ``line``,
-        ``character`` and ``inner`` say what each query looks at."""
-        agree, trust = self.agree(x), self.trust(x)
-        width = read.shape[1]
+        """``words`` ``[queries, vocabulary]``; ``line``, ``character`` and ``inner`` say what
+        each query, whose token is ``ids``, looks at."""
+        agree, trust, follow = self.agree(x), self.trust(x), self.follow(x)
+        width = memory.read.shape[1]
+
+        def agreed(token: Tensor) -> Tensor:
+            return (agree * embedding[token]).sum(-1) / math.sqrt(x.shape[-1])
+
         for i, offset in enumerate(self.OFFSETS):
             at = character + offset
             inside = (at >= 0) & (at < width)
             if offset:
                 # Within a character there is no other place to go on.
                 inside = inside & (inner == 0)
-            token = read[line, at.clamp(0, width - 1), inner]
-            bonus = (agree * embedding[token]).sum(-1) / math.sqrt(x.shape[-1])
-            bonus = (bonus + trust[..., i]) * (inside & (token > 0))
-            words = words.scatter_add(-1, token[..., None], bonus[..., None].to(words.dtype))
-        return words
+            at = at.clamp(0, width - 1)
+            token = memory.read[line, at, inner]
+            bonus = agreed(token) + trust[:, i] + self.sure[i] * memory.sure[line, at]
+            bonus = bonus * (inside & (token > 0))
+            words = words.scatter_add(1, token[:, None], bonus[:, None].to(words.dtype))
+        hint = memory.hint[line]
+        head = ids >= words.shape[1]
+        bonus = (agreed(hint) + follow[:, 0]) * (head & (hint >= P))
+        words = words.scatter_add(1, hint[:, None], bonus[:, None].to(words.dtype))
+        less = follow[:, 1] * (head & (hint == Hint.GOES_ON))
+        marks = torch.zeros_like(words[:1])
+        marks[:, P : len(SPECIAL)] = 1
+        return words - less[:, None] * marks
 
 
 def longest_text(glyphs: Tensor) -> Tensor:
@@ -542,11 +562,16 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         values = [layout.lay(value).transpose(1, 2) for _, value in pairs]
         pointers = self.pointer.key(vectors)[rows]
         geometry = torch.cat([lines.geometry.new_zeros(1, GEOMETRY), lines.geometry])
-        order = torch.cat([lines.hints.new_full((1,), -1), lines.hints[:, 1]])
-        read = torch.cat([torch.zeros_like(lines.read[:1]), lines.read])
+        hint, order = functional.pad(lines.hints, (0, 0, 1, 0)).unbind(1)
+        order[0] = -1
+        read = functional.pad(lines.read, (0, 0, 0, 0, 1, 0))
+        odds = (lines.whole + 1e-3) / (1 - lines.whole + 1e-3)
+        odds = functional.pad(odds, (0, 0, 1, 0), value=1.0)
         before = _before(geometry[rows], order[rows], rows > 0)
-        mask = layout.real
-        return Memory(vectors, pointers, keys, values, mask, rows, geometry, order, read, *before)
+        return Memory(
+            vectors, pointers, keys, values, layout.real, rows, geometry, hint, order, read,
+            odds.log(), *before,
+        )  # fmt: skip
 
     def forward(
         self,
@@ -590,7 +615,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
             x = layer(x, layout, turn, attention_mask, cache, looking)
         x = self.norm(x)
         words = x @ self.embedding.weight[:vocabulary].T + self.bias
-        words = self.copy(words, x, self.embedding.weight, memory.read, at, character, inner)
+        words = self.copy(words, x, self.embedding.weight, memory, ids, at, character, inner)
         full = (at == 0) | (character >= longest_text(memory.mask.sum(1))[at])
         words = forbid(words, ids, full)
         logits = torch.cat([words, self.pointer(x, layout, memory, at, seen)], dim=-1)

@@ -32,9 +32,10 @@ from hsd_docparse.targets.mini.dialect import (
     TR,
     Dialect,
     DialectLine,
+    Hint,
     P,
 )  # fmt: skip
-from hsd_docparse.targets.mini.vision import Hint, Sight, geometry, no_hints, visual_order
+from hsd_docparse.targets.mini.vision import Sight, geometry, no_hints, visual_order
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hsd_docparse.document import Box
 from hsd_docparse.draft.recognizer import GLYPH, Reading
+from hsd_docparse.targets.mini.dialect import Hint
 
 if TYPE_CHECKING:
     import torch
@@ -25,21 +26,12 @@ class Sight:
     layout pipeline takes them for.
 
     ``geometry`` is float32 ``[lines, 8]``; ``hints`` int64 ``[lines, 2]``: a mark (see
-    `Hint`) and the line's rank in the pipeline's reading order, -1 where it has none.
+    `dialect.Hint`) and the line's rank in the pipeline's reading order, -1 where it has none.
     """
 
     readings: list[Reading]
     geometry: NDArray[np.float32]
     hints: NDArray[np.int64]
-
-
-class Hint:
-    """What the layout pipeline says of a line that opens no block of its own; of one that does,
-    the hint is the block's mark (`dialect.SPECIAL`)."""
-
-    NONE = 0
-    FURNITURE = 1
-    GOES_ON = 2
 
 
 def no_hints(lines: int) -> NDArray[np.int64]:
@@ -94,13 +86,16 @@ def collate(sights: Sequence[Sight], dialect: Dialect, dtype: torch.dtype | None
     glyphs = np.zeros((len(readings), width, GLYPH), np.float32)
     symbols = np.full((len(readings), width, BYTES), NO_BYTE, np.int64)
     read = np.zeros((len(readings), width, BYTES), np.int64)
-    sure = np.zeros((len(readings), width), np.float32)
+    sure, whole = np.zeros((2, len(readings), width), np.float32)
     starting = dialect.starting([reading.text for reading in readings])
     of_byte = np.array([*dialect.of_byte, 0])
     for row, reading in enumerate(readings):
         n = len(reading.text)
         glyphs[row, :n] = reading.glyphs
         sure[row, :n] = reading.probabilities
+        for column, token in enumerate(starting[row]):
+            end = column + max(1, len(dialect.bytes[token].decode(errors="ignore")))
+            whole[row, column] = min(reading.probabilities[column:end])
         for column, character in enumerate(reading.text):
             coded = character.encode()[:BYTES]
             symbols[row, column, : len(coded)] = list(coded)
@@ -111,6 +106,7 @@ def collate(sights: Sequence[Sight], dialect: Dialect, dtype: torch.dtype | None
         torch.from_numpy(symbols),
         torch.from_numpy(read),
         torch.from_numpy(sure).to(dtype),
+        torch.from_numpy(whole).to(dtype),
         torch.tensor([len(reading.text) for reading in readings]),
         torch.from_numpy(np.concatenate(places)).to(dtype),
         torch.from_numpy(np.concatenate(hints)),
