@@ -199,3 +199,13 @@ def test_cells_find_their_columns_by_their_place() -> None:
         "<tr><td>Name</td><td>min</td><td>max</td></tr>"
         "<tr><td>a</td><td></td><td>7</td></tr></table>"
     )
+
+
+def test_drafts_are_spelled_as_the_eye_reads_and_come_back_as_they_were() -> None:
+    region = Region(
+        "text", Box(0, 0, 90, 10), "a\u2011b 5\u202f%", lines=row(0, "a\u2011b 5\u202f%")
+    )
+    lines = page_lines([region])
+    assert tiny_mini.dialect().decode(lines.drafts[0][0].tokens) == "a-b 5 %"
+    (read,) = read_page(lines, lines.drafts[0], tiny_mini.dialect())
+    assert (read.text, read.provenance) == ("a\u2011b 5\u202f%", "accepted")

@@ -50,6 +50,15 @@ KINDS: dict[int, tuple[Kind, int]] = {
     TABLE: ("table", 0),
 }  # fmt: skip
 
+SPELLING = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011", "-"),
+        **dict.fromkeys("\u00a0\u2009\u202f", " "),
+        "\u2217": "*",
+    }
+)
+"""Characters of text layers that the eye has no symbol for, as it reads them."""
+
 
 @dataclass
 class PageLines:
@@ -148,7 +157,9 @@ def write_region(lines: PageLines, region: int, dialect: Dialect) -> list[Dialec
     glued = False
     for rank, row in enumerate(rows):
         text, glue = seam(texts[rank], texts[rank + 1] if rank + 1 < len(rows) else "")
-        written.append(DialectLine(row, 0 if rank else mark, dialect.encode(text), glued))
+        written.append(
+            DialectLine(row, 0 if rank else mark, dialect.encode(text.translate(SPELLING)), glued)
+        )
         glued = glue
     return written
 
@@ -176,14 +187,17 @@ def _write_table(
                 if own and own in text:
                     text = text.replace(own, "", 1)
                     unused.remove(line)
-                    tokens = dialect.encode(lines.lines[line].text)
-                    yield DialectLine(line, mark, tokens)
+                    yield DialectLine(line, mark, _tokens(lines, line, dialect))
                     mark = 0
             mark = mark or TD
         mark = TABLE if mark == TABLE else TR
     for line in unused:
-        yield DialectLine(line, mark, dialect.encode(lines.lines[line].text))
+        yield DialectLine(line, mark, _tokens(lines, line, dialect))
         mark = TR
+
+
+def _tokens(lines: PageLines, line: int, dialect: Dialect) -> list[int]:
+    return dialect.encode(lines.lines[line].text.translate(SPELLING))
 
 
 def _letters(text: str) -> str:
