@@ -121,6 +121,7 @@ class Composer:
         self.factors = {"h1": sizes[0] + 0.3, "h2": sizes[1] + 0.1, "h3": sizes[2],
                         "fn": 0.8, "cap": 0.9, "code": 0.9}  # fmt: skip
         self.broken = rng.choice([0, 0, 0.03, 0.1])
+        self.scrambled = rng.choice([0, 0, 0.1, 0.3])
         margin = self.width * rng.uniform(0.05, 0.15)
         top, bottom = self.height * rng.uniform(0.04, 0.12), self.height * rng.uniform(0.88, 0.96)
         columns = 1 if self.width < 400 or large else rng.choices([1, 2, 3], [0.5, 0.4, 0.1])[0]
@@ -237,6 +238,8 @@ class Composer:
             if centred:
                 at = x + (width - line["width"] * em) / 2
             pieces = _pieces(line, rng) if rng.random() < self.broken else [line]
+            if rng.random() < self.scrambled:
+                pieces = [_scrambled(piece, rng) for piece in pieces]
             for piece in pieces:
                 placed = self.put(piece, block, at, y, em, mark, glued)
                 at += piece["width"] * em + 0.3 * em
@@ -367,6 +370,25 @@ def _pieces(line: dict[str, Any], rng: random.Random) -> list[dict[str, Any]]:
     return [left, right]
 
 
+def _scrambled(line: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """A line of which some words have their letters in another order, where its reading is
+    right: words that no text has taught, so that they have to be read."""
+    if line["read"] != line["target"]:
+        return line
+    order: list[int] = []
+    start = 0
+    for word in line["target"].split(" "):
+        letters = list(range(start, start + len(word)))
+        if rng.random() < 0.4:
+            rng.shuffle(letters)
+        order += letters
+        start += len(word) + 1
+        order.append(start - 1)
+    order = order[:-1]
+    text = "".join(line["target"][i] for i in order)
+    return line | {"target": text, "read": line["read"], "order": order}
+
+
 @dataclass
 class Sample:
     """What the model sees, and what it should write, prompt and end included.
@@ -485,7 +507,8 @@ def _one_region(script: list[Placed], rng: random.Random) -> list[Placed]:
 def _reading(placed: Placed, rng: random.Random) -> Reading:
     """The reading of a line, now and then with a glyph lost."""
     dropped = DROPPED_GLYPHS * (rng.random() < 0.3)
-    kept = [i for i in range(placed.line["glyphs"]) if rng.random() >= dropped]
+    order = placed.line.get("order") or range(placed.line["glyphs"])
+    kept = [i for i in order if rng.random() >= dropped]
     return reading_of(placed.line, placed.block.glyphs, kept)
 
 
