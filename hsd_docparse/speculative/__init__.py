@@ -26,8 +26,8 @@ from hsd_docparse.speculative.tree import DraftTree
 from hsd_docparse.speculative.verifiers import Greedy
 
 __all__ = [
-    "AlignedText", "Budget", "Controller", "Doubling", "DraftTree", "Drafter", "Fixed", "Greedy", "Loop",
-    "MaxLength", "NoDraft", "Observer", "Outcome", "Processor", "RepetitionPenalty", "Request",
-    "Scores", "Statistics", "Stop", "StopTokens", "Target", "Verdict", "Verifier", "generate",
-    "step",
+    "AlignedText", "Budget", "Controller", "Doubling", "DraftTree", "Drafter", "Fixed", "Greedy",
+    "Loop", "MaxLength", "NoDraft", "Observer", "Outcome", "Processor", "RepetitionPenalty",
+    "Request", "Scores", "Statistics", "Stop", "StopTokens", "Target", "Verdict", "Verifier",
+    "generate", "step",
 ]  # fmt: skip
