@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hsd_docparse.document import FURNITURE, Page, Region, Speculation
-from hsd_docparse.speculative import AlignedText, Fixed, NoDraft, Request, generate
+from hsd_docparse.speculative import AlignedText, Fixed, MaxLength, NoDraft, Request, generate
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -157,13 +157,20 @@ def read(
     )
 
 
-def decode(target: DocumentTarget, inputs: Any, drafts: Sequence[Sequence[int]]) -> Reading:
+def decode(
+    target: DocumentTarget,
+    inputs: Any,
+    drafts: Sequence[Sequence[int]],
+    most: int | None = None,
+) -> Reading:
     """Stage 2: verify a page against ``drafts``, an unordered set; with none it is plain greedy
-    decoding."""
+    decoding. ``most`` cuts the output off after so many tokens."""
     clock = time.perf_counter()
     (state,) = target.open([inputs])
     opened = time.perf_counter()
     request = _request(target, inputs, state, drafts)
+    if most is not None:
+        request.stops = [*request.stops, MaxLength(most)]
     calls = generate(target, [request])
     return Reading(
         request.output,
