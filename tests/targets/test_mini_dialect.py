@@ -11,9 +11,11 @@ from hsd_docparse.document import Box, Line, Page, Region
 from hsd_docparse.draft.recognizer import GLYPH, Reading
 from hsd_docparse.draft.tables import Cell, to_html
 from hsd_docparse.targets.mini.dialect import (
+    CODE,
     EOS,
     H1,
     JOIN,
+    LI,
     SPECIAL,
     TABLE,
     TD,
@@ -209,3 +211,21 @@ def test_drafts_are_spelled_as_the_eye_reads_and_come_back_as_they_were() -> Non
     assert tiny_mini.dialect().decode(lines.drafts[0][0].tokens) == "a-b 5 %"
     (read,) = read_page(lines, lines.drafts[0], tiny_mini.dialect())
     assert (read.text, read.provenance) == ("a\u2011b 5\u202f%", "accepted")
+
+
+def test_whatever_the_grammar_allows_becomes_regions() -> None:
+    lines = page_lines(drafted())
+    text = tiny_mini.dialect().encode("x")
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        order = rng.permutation(len(lines.lines))[: int(rng.integers(1, 8))]
+        marks = rng.choice([0, P, H1, LI, CODE, TABLE, TR, TD], len(order))
+        output = [
+            DialectLine(
+                int(line), int(mark), text if rng.random() < 0.8 else [], rng.random() < 0.2
+            )
+            for line, mark in zip(order, marks, strict=True)
+        ]
+        regions = read_page(lines, output, tiny_mini.dialect())
+        held = [line.box for region in regions for line in region.lines]
+        assert {lines.boxes[line.line] for line in output} <= set(held)

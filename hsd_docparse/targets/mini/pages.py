@@ -239,7 +239,7 @@ def _region(lines: PageLines, block: Sequence[DialectLine], dialect: Dialect) ->
     if drafted == block:
         return replace(draft, provenance="accepted")
     shown = [replace(lines.lines[line.line], text=dialect.decode(line.tokens)) for line in block]
-    kind, level = KINDS[block[0].mark or P]
+    kind, level = KINDS.get(block[0].mark or P, ("table", 0))
     if kind != "table":
         text = shown[0].text
         for line, read in zip(block[1:], shown[1:], strict=True):
@@ -269,7 +269,8 @@ def _cells(block: Sequence[DialectLine], shown: Sequence[Line]) -> list[Cell]:
     cells: list[Cell] = []
     row = -1
     for line, read in zip(block, shown, strict=True):
-        row += line.mark in (TABLE, TR)
+        # A table may begin with any cell: its opening mark is the model's to forget.
+        row += line.mark in (TABLE, TR) or not cells
         if line.mark:
             cells.append(Cell(row, 0, read.box, text=read.text))
         else:
