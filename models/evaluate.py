@@ -60,7 +60,9 @@ def main() -> None:
         sight, text = paragraph(block)
         inputs = MiniInputs(sight, REGION)
         (state,) = target.open([inputs])
-        request = Request(state, NoDraft(), target.stops(inputs))
+        request = Request(
+            state, NoDraft(), target.stops(inputs), processors=target.processors(inputs)
+        )
         generate(target, [request])
         lines = target.dialect.read(request.output)
         said = ""

@@ -11,7 +11,17 @@ import torch
 
 from hsd_docparse.speculative import AlignedText, DraftTree, NoDraft, Request, generate, step
 from hsd_docparse.targets.mini import modeling
-from hsd_docparse.targets.mini.dialect import BLOCKS, CELLS, EOS, JOIN, PAGE, REGION, SPECIAL, Gaze
+from hsd_docparse.targets.mini.dialect import (
+    BLOCKS,
+    CELLS,
+    EOS,
+    JOIN,
+    PAGE,
+    REGION,
+    SPECIAL,
+    Gaze,
+    Hint,
+)
 from hsd_docparse.targets.mini.target import MiniInputs
 
 PROMPTS = [(9, 1, PAGE), (4, 2, REGION), (14, 3, PAGE), (2, 11, REGION)]
@@ -21,7 +31,12 @@ def decode(inputs: list[MiniInputs], drafts: list[list[list[int]]]) -> tuple[lis
     target = tiny_mini.target()
     states = target.open(inputs)
     requests = [
-        Request(state, AlignedText(draft) if draft else NoDraft(), target.stops(each))
+        Request(
+            state,
+            AlignedText(draft) if draft else NoDraft(),
+            target.stops(each),
+            processors=target.processors(each),
+        )
         for state, each, draft in zip(states, inputs, drafts, strict=True)
     ]
     calls = generate(target, requests)
@@ -151,3 +166,18 @@ def test_sorting_lines_by_length_changes_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(modeling, "EDGES", (2, 5, 9))
     for one, other in zip(together, logits(), strict=True):
         assert torch.allclose(one, other, atol=1e-12)
+
+
+def test_no_output_ends_before_every_line_of_text_is_read(
+    cases: list[tuple[MiniInputs, list[int]]],
+) -> None:
+    ended = 0
+    for inputs, output in cases:
+        if output[-1] != EOS:
+            continue
+        ended += 1
+        for line, (hint, _) in enumerate(inputs.sight.hints):
+            y = inputs.sight.geometry[line, [1, 3]].mean()
+            if hint > Hint.FURNITURE and (inputs.prompt == REGION or 0.08 < y < 0.92):
+                assert tiny_mini.dialect().vocabulary + line in output
+    assert ended

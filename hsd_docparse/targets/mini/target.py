@@ -23,6 +23,7 @@ from hsd_docparse.speculative import (
 from hsd_docparse.speculative.cache import SlotCache
 from hsd_docparse.speculative.tree import ROOT
 from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
+from hsd_docparse.targets.mini.completeness import ReadEveryLine
 from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
 from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
 from hsd_docparse.targets.mini.pages import PageLines, read_page
@@ -187,7 +188,7 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         return [StopTokens([EOS]), MaxLength(min(most, self.model.config.max_tokens)), Loop()]
 
     def processors(self, inputs: MiniInputs) -> list[Processor]:
-        return []
+        return [ReadEveryLine(inputs.sight, inputs.prompt, self.dialect.vocabulary)]
 
     def regions(self, page: Page, output: Sequence[int]) -> list[Region]:
         assert self._lines is not None

@@ -1,0 +1,41 @@
+"""Nothing that the layout pipeline found may be lost in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from hsd_docparse.speculative import DraftTree
+from hsd_docparse.targets.mini.dialect import EOS, PAGE, Hint
+
+if TYPE_CHECKING:
+    from hsd_docparse.targets.mini.vision import Sight
+
+MARGIN = 0.08
+"""Share of a page at its top and bottom where the model alone decides what is running text."""
+
+
+class ReadEveryLine:
+    """A logits processor: no end while a line that the pipeline takes for running text is
+    unread. In the margins of a page a line may be a header that the pipeline missed."""
+
+    def __init__(self, sight: Sight, prompt: int, vocabulary: int) -> None:
+        middle = (sight.geometry[:, 1] + sight.geometry[:, 3]) / 2
+        inner = (middle > MARGIN) & (middle < 1 - MARGIN) | (prompt != PAGE)
+        text = (sight.hints[:, 0] != Hint.NONE) & (sight.hints[:, 0] != Hint.FURNITURE)
+        self.pointers = frozenset((vocabulary + (inner & text).nonzero()[0]).tolist())
+
+    def __call__(
+        self, logits: torch.Tensor, sequence: Sequence[int], tree: DraftTree[int]
+    ) -> torch.Tensor:
+        missing = [self.pointers.difference(sequence)]
+        if not missing[0]:
+            return logits
+        for atom, parent in zip(tree.atoms, tree.parents, strict=True):
+            missing.append(missing[parent + 1] - {atom})
+        unread = [row for row, pointers in enumerate(missing) if pointers]
+        logits = logits.clone()
+        logits[unread, EOS] = -torch.inf
+        return logits
