@@ -111,3 +111,14 @@ def test_lossless_says_how_it_was_obtained(mini: MiniTarget) -> None:
     assert {region.provenance for region in page.regions} >= {"accepted"}
     expected = (SAMPLES / "expected" / "letter.md").read_text("utf-8")
     assert out_of_order(expected, render(document, "md")) == []
+
+
+@pytest.mark.parametrize("name", ["paper", "report", "slides", "invoice"])
+def test_the_model_reads_every_page_in_order(name: str, mini: MiniTarget) -> None:
+    document = parse(FILES[name], target=mini)
+    warnings = [warning for page in document.pages for warning in page.warnings]
+    assert not [warning for warning in warnings if "shows its draft" in warning]
+    expected = (SAMPLES / "expected" / f"{name}.md").read_text("utf-8")
+    output = render(document, "md")
+    assert out_of_order(expected, output) == []
+    assert fuzz.ratio(letters(expected), letters(output)) > 80
