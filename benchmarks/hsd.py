@@ -123,11 +123,17 @@ def one_pass(target: DocumentTarget, image: Image.Image, page: Page, reading: Re
     return time.perf_counter() - clock
 
 
+def first_difference(one: list[int], other: list[int]) -> int:
+    """The first place where the outputs differ, or the length of the shorter."""
+    same = (a == b for a, b in zip(one, other, strict=False))
+    return next((i for i, equal in enumerate(same) if not equal), min(len(one), len(other)))
+
+
 def gap(
     target: DocumentTarget, image: Image.Image, page: Page, one: list[int], other: list[int]
 ) -> float:
     """Between the two best logits at the first token where the outputs differ."""
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one) - 1)
+    at = min(first_difference(one, other), len(one) - 1)
     logits = score_all(target, image, page, one[: at + 1]).logits[at]
     best = sorted(logits.tolist())[-2:]
     return best[1] - best[0]
@@ -194,19 +200,29 @@ def plot(rows: Sequence[Row], path: str) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def command(description: str | None) -> argparse.ArgumentParser:
+    """The options of every benchmark that reads files with a target."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("files", nargs="+")
     parser.add_argument("--target", default="mini")
     parser.add_argument("--dpi", type=float, default=150)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json")
-    parser.add_argument("--plot")
-    arguments = parser.parse_args()
+    return parser
+
+
+def opened(arguments: argparse.Namespace) -> DocumentTarget:
     import torch
 
     torch.set_num_threads(arguments.threads)
-    target = open_target(arguments.target)
+    return open_target(arguments.target)
+
+
+def main() -> None:
+    parser = command(__doc__)
+    parser.add_argument("--plot")
+    arguments = parser.parse_args()
+    target = opened(arguments)
     # The first page of a process pays for compiling and loading: read once, not counted.
     next(measure(target, arguments.files[:1], arguments.dpi), None)
     rows: list[Row] = []

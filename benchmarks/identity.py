@@ -11,19 +11,18 @@ broke a tie.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.hsd import NEAR, drafted_pages, gap
+from benchmarks.hsd import NEAR, command, drafted_pages, first_difference, gap, opened
 from hsd_docparse.document import Page
 from hsd_docparse.hsd import decode, read
-from hsd_docparse.targets import DocumentTarget, open_target
+from hsd_docparse.targets import DocumentTarget
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -76,29 +75,20 @@ def compare(
         if output == (plain if kind in whole else plain[:most]):
             yield kind, None
             continue
-        same = (a == b for a, b in zip(plain, output, strict=False))
-        at = next((i for i, equal in enumerate(same) if not equal), min(len(plain), len(output)))
+        at = first_difference(plain, output)
         yield kind, Difference(file, page.number, kind, at, gap(target, image, page, plain, output))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="+")
-    parser.add_argument("--target", default="mini")
-    parser.add_argument("--dpi", type=float, default=150)
-    parser.add_argument("--threads", type=int, default=2)
+    parser = command(__doc__)
     parser.add_argument("--tokens", type=int, default=256)
-    parser.add_argument("--json")
     arguments = parser.parse_args()
-    import torch
-
-    torch.set_num_threads(arguments.threads)
-    target = open_target(arguments.target)
+    target = opened(arguments)
     tried: Counter[str] = Counter()
     differences: list[Difference] = []
-    other: Sequence[int] = []
+    other: list[int] = []
     for file, image, page, _ in drafted_pages(arguments.files, arguments.dpi):
-        for kind, difference in compare(target, file, image, page, list(other), arguments.tokens):
+        for kind, difference in compare(target, file, image, page, other, arguments.tokens):
             tried[kind] += 1
             if difference:
                 differences.append(difference)

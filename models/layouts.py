@@ -386,7 +386,7 @@ def _scrambled(line: dict[str, Any], rng: random.Random) -> dict[str, Any]:
         order.append(start - 1)
     order = order[:-1]
     text = "".join(line["target"][i] for i in order)
-    return line | {"target": text, "read": line["read"], "order": order}
+    return line | {"target": text, "order": order}
 
 
 @dataclass
@@ -405,7 +405,7 @@ class Sample:
 
 
 def sample(pool: Pool, dialect: Dialect, rng: random.Random, lines: int) -> Sample:
-    """A page of up to ``lines`` lines, or (half the time) a region of one."""
+    """A page of up to ``lines`` lines, or (about a third of the time) a region of one."""
     composer = Composer(pool, rng)
     while not composer.script:
         composer.page(lines)

@@ -40,6 +40,7 @@ what follows what is learned from the ends of lines."""
 EXCERPTS = 0.6
 """Share of the samples that are excerpts."""
 LONGEST = 2400
+"""Tokens of a sample, of those kept; longer ones are left out."""
 NOISE = 0.05
 """Share of input tokens replaced at random: the model learns to trust its eyes."""
 DRAWN = 128

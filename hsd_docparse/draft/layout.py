@@ -147,12 +147,7 @@ def _prepared(page: pymupdf.Page) -> Iterator[pymupdf.Page]:
     in its space, and its pictures small, since they copy out and pack every one."""
     import pymupdf
 
-    heavy = [
-        xref
-        for xref, _, width, height, *_, coding, _ in page.get_images(full=True)
-        if width * height > _HEAVY and coding not in _PACKED
-    ]
-    if not page.rotation and not heavy:
+    if not page.rotation and not _heavy_pictures(page):
         yield page
         return
     with pymupdf.open() as document:
@@ -161,12 +156,20 @@ def _prepared(page: pymupdf.Page) -> Iterator[pymupdf.Page]:
         if page.rotation:
             copy.set_rotation(page.rotation)
             copy.remove_rotation()
-        for xref, _, width, height, *_, coding, _ in copy.get_images(full=True):
-            if width * height > _HEAVY and coding not in _PACKED:
-                small = pymupdf.Pixmap(document, xref)
-                small.shrink(max(1, int(log2(width * height / _HEAVY) / 2 + 1)))
-                copy.replace_image(xref, pixmap=small)
+        for xref, pixels in _heavy_pictures(copy).items():
+            small = pymupdf.Pixmap(document, xref)
+            small.shrink(int(log2(pixels / _HEAVY) / 2 + 1))
+            copy.replace_image(xref, pixmap=small)
         yield copy
+
+
+def _heavy_pictures(page: pymupdf.Page) -> dict[int, int]:
+    """Pixels of every picture that costs much to pack, by its number in the file."""
+    return {
+        xref: width * height
+        for xref, _, width, height, *_, coding, _ in page.get_images(full=True)
+        if width * height > _HEAVY and coding not in _PACKED
+    }
 
 
 def _cells(table: Any) -> list[Cell]:

@@ -66,7 +66,8 @@ def build_regions(
     if all(region.kind in FURNITURE for region in regions):
         # Furniture of nothing: a page with one line at its top holds that line.
         for region in regions:
-            region.kind = "page_number" if region.kind == "page_number" else "text"
+            if region.kind != "page_number":
+                region.kind = "text"
     regions = _number_formulas(regions)
     _set_levels(regions)
     return regions

@@ -52,11 +52,11 @@ class GroupedTarget(ABC, Generic[AnyGroup, AnyRow]):
         for group in dict.fromkeys(row.group for row in states):
             self._settle(group, [i for i, row in enumerate(group.rows) if row.open])
             # An open row that nobody asks about rides along; what it adds is never kept.
-            trees = [drafts.get(row, DraftTree.empty()) for row in group.rows]
-            sees = group.cache.tree_mask(trees)
+            batch = [drafts.get(row, DraftTree.empty()) for row in group.rows]
+            sees = group.cache.tree_mask(batch)
             group.width = sees.shape[2]
-            logits = self._forward(group, trees, sees)
-            for row, tree, own in zip(group.rows, trees, logits, strict=True):
+            logits = self._forward(group, batch, sees)
+            for row, tree, own in zip(group.rows, batch, logits, strict=True):
                 if row in drafts:
                     scores[row] = Scores(own[: 1 + len(tree)])
         return [scores[row] for row in states]

@@ -8,7 +8,8 @@ the line's text:
 
 So reading order, dropped headers and the place of every word are things that the model
 decides and the output states. Lines of one block are joined with a space, unless ``JOIN``
-stands between them. ``VOID`` stands for the pointer of a cell that holds nothing.
+stands between them. A table is written as its cells that hold something, each row begun by
+``TR``; the lines' places say which column a cell is in.
 """  # noqa: E501
 
 from __future__ import annotations

@@ -101,10 +101,11 @@ class Memory:
 
     ``vectors`` ``[1 + lines, hidden]``; ``pointers`` ``[rows, most, hidden]``; ``keys`` and
     ``values`` for each decoder layer ``[1 + lines, heads, width, size]``; ``mask`` bool
-    ``[1 + lines, width]``; ``rows`` long ``[rows, most]`` holds the indices of each row's
-    lines, 0 where it has no more; ``geometry`` ``[1 + lines, 8]``; ``hint`` and ``rank``
-    ``[1 + lines]``; ``read`` ``[1 + lines, width, 4]``, ``sure`` ``[1 + lines, width]`` its log
-    odds; ``above``, ``left`` and ``earlier`` ``[rows, most, most]`` (see `_before`).
+    ``[1 + lines, width]``, ``lengths`` how much of each line it is; ``rows`` long
+    ``[rows, most]`` holds the indices of each row's lines, 0 where it has no more;
+    ``geometry`` ``[1 + lines, 8]``; ``hint`` and ``rank`` ``[1 + lines]``; ``read``
+    ``[1 + lines, width, 4]``, ``sure`` ``[1 + lines, width]`` its log odds; ``above``, ``left``
+    and ``earlier`` ``[rows, most, most]`` (see `_before`).
     """
 
     vectors: Tensor
@@ -112,6 +113,7 @@ class Memory:
     keys: list[Tensor]
     values: list[Tensor]
     mask: Tensor
+    lengths: Tensor
     rows: Tensor
     geometry: Tensor
     hint: Tensor
@@ -126,9 +128,9 @@ class Memory:
         """The memory of some of the rows."""
         at = torch.tensor(rows, device=self.rows.device)
         return Memory(
-            self.vectors, self.pointers[at], self.keys, self.values, self.mask, self.rows[at],
-            self.geometry, self.hint, self.rank, self.read, self.sure, self.above[at],
-            self.left[at], self.earlier[at],
+            self.vectors, self.pointers[at], self.keys, self.values, self.mask, self.lengths,
+            self.rows[at], self.geometry, self.hint, self.rank, self.read, self.sure,
+            self.above[at], self.left[at], self.earlier[at],
         )  # fmt: skip
 
 
@@ -299,7 +301,7 @@ class Looking:
         rank[order] = torch.arange(len(line), device=line.device) - starts[group[order]]
         self.turn = turn
         self.groups: list[tuple[Tensor, Tensor, int, Tensor, int]] = []
-        lengths = memory.mask.sum(1)[lines]
+        lengths = memory.lengths[lines]
         place = torch.empty_like(lines)
         for chosen in by_length(lengths):
             place[chosen] = torch.arange(len(chosen), device=line.device)
@@ -394,9 +396,8 @@ class Copy(nn.Module):
         bonus = (agreed(hint) + follow[:, 0]) * (head & (hint >= P))
         words = words.scatter_add(1, hint[:, None], bonus[:, None].to(words.dtype))
         less = follow[:, 1] * (head & (hint == Hint.GOES_ON))
-        marks = torch.zeros_like(words[:1])
-        marks[:, P : len(SPECIAL)] = 1
-        return words - less[:, None] * marks
+        words[:, P : len(SPECIAL)] -= less[:, None]
+        return words
 
 
 def longest_text(glyphs: Tensor) -> Tensor:
@@ -569,8 +570,8 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         odds = functional.pad(odds, (0, 0, 1, 0), value=1.0)
         before = _before(geometry[rows], order[rows], rows > 0)
         return Memory(
-            vectors, pointers, keys, values, layout.real, rows, geometry, hint, order, read,
-            odds.log(), *before,
+            vectors, pointers, keys, values, layout.real, layout.real.sum(1), rows, geometry,
+            hint, order, read, odds.log(), *before,
         )  # fmt: skip
 
     def forward(
@@ -616,7 +617,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         x = self.norm(x)
         words = x @ self.embedding.weight[:vocabulary].T + self.bias
         words = self.copy(words, x, self.embedding.weight, memory, ids, at, character, inner)
-        full = (at == 0) | (character >= longest_text(memory.mask.sum(1))[at])
+        full = (at == 0) | (character >= longest_text(memory.lengths[at]))
         words = forbid(words, ids, full)
         logits = torch.cat([words, self.pointer(x, layout, memory, at, seen)], dim=-1)
         loss = None

@@ -98,10 +98,7 @@ class PageLines:
     def sight(self, rows: Sequence[int], frame: Box | None = None) -> Sight:
         """What the model sees of the lines ``rows``, in ``frame`` or the box around them."""
         boxes = [self.boxes[i] for i in rows]
-        if frame is None:
-            frame = boxes[0]
-            for box in boxes:
-                frame = frame.union(box)
+        frame = frame or bounds([self.lines[i] for i in rows])
         hints = self.hints[list(rows)]
         # Ranks count within what is seen.
         hints[:, 1] = np.searchsorted(np.sort(hints[:, 1]), hints[:, 1])
@@ -111,16 +108,15 @@ class PageLines:
     def hints(self) -> NDArray[np.int64]:
         """What the draft says of every line (see `vision.Sight`), furniture ranked last."""
         hints = no_hints(len(self.lines))
-        furniture = [i for i in range(len(self.drafts)) if i not in self.readable]
         rank = 0
-        for region in [*self.readable, *furniture]:
+        for region in [*self.readable, *self.aside]:
             outside = self.page.regions[region].kind in FURNITURE
             for line in self.drafts[region]:
                 hints[line.line] = Hint.FURNITURE if outside else line.mark or Hint.GOES_ON, rank
                 rank += 1
         return hints
 
-    @property
+    @cached_property
     def readable(self) -> list[int]:
         """Regions that have lines and belong to the running text, in the draft's order."""
         return [
@@ -128,6 +124,12 @@ class PageLines:
             for i, region in enumerate(self.page.regions)
             if region.kind not in FURNITURE and self.of_region[i]
         ]
+
+    @cached_property
+    def aside(self) -> list[int]:
+        """The other regions: furniture, and what has no lines."""
+        readable = set(self.readable)
+        return [i for i in range(len(self.page.regions)) if i not in readable]
 
 
 def cut(pixels: np.ndarray, box: Box) -> np.ndarray:
@@ -157,9 +159,8 @@ def write_region(lines: PageLines, region: int, dialect: Dialect) -> list[Dialec
     glued = False
     for rank, row in enumerate(rows):
         text, glue = seam(texts[rank], texts[rank + 1] if rank + 1 < len(rows) else "")
-        written.append(
-            DialectLine(row, 0 if rank else mark, dialect.encode(text.translate(SPELLING)), glued)
-        )
+        tokens = _spelled(text, dialect)
+        written.append(DialectLine(row, 0 if rank else mark, tokens, glued))
         glued = glue
     return written
 
@@ -187,17 +188,17 @@ def _write_table(
                 if own and own in text:
                     text = text.replace(own, "", 1)
                     unused.remove(line)
-                    yield DialectLine(line, mark, _tokens(lines, line, dialect))
+                    yield DialectLine(line, mark, _spelled(lines.lines[line].text, dialect))
                     mark = 0
             mark = mark or TD
         mark = TABLE if mark == TABLE else TR
     for line in unused:
-        yield DialectLine(line, mark, _tokens(lines, line, dialect))
+        yield DialectLine(line, mark, _spelled(lines.lines[line].text, dialect))
         mark = TR
 
 
-def _tokens(lines: PageLines, line: int, dialect: Dialect) -> list[int]:
-    return dialect.encode(lines.lines[line].text.translate(SPELLING))
+def _spelled(text: str, dialect: Dialect) -> list[int]:
+    return dialect.encode(text.translate(SPELLING))
 
 
 def _letters(text: str) -> str:
@@ -217,13 +218,8 @@ def read_page(lines: PageLines, output: Sequence[DialectLine], dialect: Dialect)
             blocks.append([])
         blocks[-1].append(line)
     regions = [(lines.owner[block[0].line], _region(lines, block, dialect)) for block in blocks]
-    silent = [
-        i
-        for i, region in enumerate(lines.page.regions)
-        if region.kind in FURNITURE or not region.lines
-    ]
     pointed = {line.line for line in output}
-    for i in silent:
+    for i in lines.aside:
         if any(line in pointed for line in lines.of_region[i]):
             continue
         # After the last region that comes from an earlier one of the draft.

@@ -176,9 +176,8 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
             else:
                 text += self.dialect.write(lines.drafts[region])
         text.append(EOS)
-        for region in range(len(lines.drafts)):
-            if region not in lines.readable:
-                text += self.dialect.write(lines.drafts[region])
+        for region in lines.aside:
+            text += self.dialect.write(lines.drafts[region])
         return [text]
 
     def stops(self, inputs: MiniInputs) -> list[Stop[int]]:
