@@ -132,9 +132,13 @@ def first_difference(one: list[int], other: list[int]) -> int:
 def gap(
     target: DocumentTarget, image: Image.Image, page: Page, one: list[int], other: list[int]
 ) -> float:
-    """Between the two best logits at the first token where the outputs differ."""
+    """Between the two best logits at the first token where the outputs differ, as greedy decoding
+    sees them: after the target's own processors."""
     at = min(first_difference(one, other), len(one) - 1)
-    logits = score_all(target, image, page, one[: at + 1]).logits[at]
+    scores = score_all(target, image, page, one[: at + 1])
+    for process in target.processors(target.page_inputs(image, page)):
+        scores.logits = process(scores.logits, [], DraftTree.chain(one[: at + 1]))
+    logits = scores.logits[at]
     best = sorted(logits.tolist())[-2:]
     return best[1] - best[0]
 
