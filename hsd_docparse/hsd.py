@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hsd_docparse.document import FURNITURE, Page, Region, Speculation
-from hsd_docparse.speculative import AlignedText, Fixed, MaxLength, NoDraft, Request, generate
+from hsd_docparse.speculative import AlignedText, Doubling, MaxLength, NoDraft, Request, generate
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -211,5 +211,5 @@ def _request(
         AlignedText(drafts) if drafts else NoDraft(),
         target.stops(inputs),
         processors=target.processors(inputs),
-        controller=Fixed(target.budget),
+        controller=Doubling(target.budget),
     )

@@ -5,7 +5,7 @@ It imports nothing of the rest of the package and knows no page and no pixel. St
 """
 
 from hsd_docparse.speculative.aligned_text import AlignedText, NoDraft
-from hsd_docparse.speculative.controllers import Fixed
+from hsd_docparse.speculative.controllers import Doubling, Fixed
 from hsd_docparse.speculative.engine import Request, Statistics, generate, step
 from hsd_docparse.speculative.interfaces import (
     Budget,
@@ -26,8 +26,8 @@ from hsd_docparse.speculative.tree import DraftTree
 from hsd_docparse.speculative.verifiers import Greedy
 
 __all__ = [
-    "AlignedText", "Budget", "Controller", "DraftTree", "Drafter", "Fixed", "Greedy", "Loop",
-    "MaxLength", "NoDraft", "Observer", "Outcome", "Processor", "RepetitionPenalty", "Request",
-    "Scores", "Statistics", "Stop", "StopTokens", "Target", "Verdict", "Verifier", "generate",
-    "step",
+    "AlignedText", "Budget", "Controller", "Doubling", "DraftTree", "Drafter", "Fixed", "Greedy",
+    "Loop", "MaxLength", "NoDraft", "Observer", "Outcome", "Processor", "RepetitionPenalty",
+    "Request", "Scores", "Statistics", "Stop", "StopTokens", "Target", "Verdict", "Verifier",
+    "generate", "step",
 ]  # fmt: skip

@@ -62,7 +62,7 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
     """Reads pages with docparse-mini. float32 on the CPU; float64 for proofs."""
 
     name = "docparse-mini"
-    budget = Budget(chain=64, nodes=48, depth=12)
+    budget = Budget(chain=64, nodes=24, depth=12)
 
     def __init__(self, model: DocparseMiniForConditionalGeneration, dialect: Dialect) -> None:
         self.model = model.eval()
