@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hsd_docparse.document import FURNITURE, Page, Region, Speculation
-from hsd_docparse.speculative import AlignedText, Doubling, MaxLength, NoDraft, Request, generate
+from hsd_docparse.speculative import AlignedText, Doubling, MaxLength, NoDraft, Request, run
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -171,7 +171,7 @@ def decode(
     request = _request(target, inputs, state, drafts)
     if most is not None:
         request.stops = [*request.stops, MaxLength(most)]
-    calls = generate(target, [request])
+    calls = run(target, [request])
     return Reading(
         request.output,
         request.finished or "stop",
@@ -192,7 +192,7 @@ def _read_regions(target: DocumentTarget, image: Image.Image, page: Page, readin
         _request(target, i, state, [target.region_draft(page, region)])
         for i, state, region in zip(inputs, states, regions, strict=True)
     ]
-    reading.region_calls = generate(target, requests)
+    reading.region_calls = run(target, requests)
     for region, request in zip(regions, requests, strict=True):
         if request.finished in UNFINISHED:
             reading.notes.append(

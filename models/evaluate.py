@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 from hsd_docparse.document import Box
 from hsd_docparse.draft.joining import join_texts
-from hsd_docparse.speculative import NoDraft, Request, generate
+from hsd_docparse.speculative import NoDraft, Request, run
 from hsd_docparse.targets.mini import open_mini
 from hsd_docparse.targets.mini.dialect import REGION, Hint, P
 from hsd_docparse.targets.mini.target import MiniInputs
@@ -63,7 +63,7 @@ def main() -> None:
         request = Request(
             state, NoDraft(), target.stops(inputs), processors=target.processors(inputs)
         )
-        generate(target, [request])
+        run(target, [request])
         lines = target.dialect.read(request.output)
         said = ""
         for line in lines:

@@ -13,7 +13,7 @@ from hsd_docparse import parse
 from hsd_docparse.hsd import read
 from hsd_docparse.render import render
 from hsd_docparse.sources import DamagedPage, open_source
-from hsd_docparse.speculative import AlignedText, Request, generate
+from hsd_docparse.speculative import AlignedText, Request, run
 from hsd_docparse.targets.mini import open_mini
 from hsd_docparse.targets.mini.target import MiniTarget
 
@@ -97,7 +97,7 @@ def test_lossless_is_the_plain_greedy_output_whatever_the_draft(mini: MiniTarget
     for draft in drafts.values():
         (state,) = mini.open([inputs])
         request = Request(state, AlignedText([draft]), mini.stops(inputs))
-        generate(mini, [request])
+        run(mini, [request])
         assert request.output == text
 
 

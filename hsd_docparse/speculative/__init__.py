@@ -2,11 +2,32 @@
 
 It imports nothing of the rest of the package and knows no page and no pixel. Start with
 `interfaces` (the words) and `engine` (the loop).
+
+    from hsd_docparse.speculative import MaxLength, PromptLookup, generate
+
+    request = generate(target, prompt, PromptLookup(prompt), [MaxLength(200)])
+    request.output, request.lossless, request.statistics
 """
 
-from hsd_docparse.speculative.aligned_text import AlignedText, NoDraft
-from hsd_docparse.speculative.controllers import Doubling, Fixed
-from hsd_docparse.speculative.engine import Request, Statistics, generate, step
+from hsd_docparse.speculative.controllers import (
+    CostModel,
+    Doubling,
+    EntropyStop,
+    Fixed,
+    RejectionThreshold,
+)
+from hsd_docparse.speculative.drafters import (
+    Ahead,
+    AlignedText,
+    CopySpec,
+    ModelDrafter,
+    NoDraft,
+    Pool,
+    PromptLookup,
+    SuffixDecoding,
+    SuffixTree,
+)
+from hsd_docparse.speculative.engine import Request, Statistics, generate, run, step, stream
 from hsd_docparse.speculative.interfaces import (
     Budget,
     Controller,
@@ -14,20 +35,39 @@ from hsd_docparse.speculative.interfaces import (
     Observer,
     Outcome,
     Processor,
+    Rewindable,
+    Scheduler,
     Scores,
+    Seconds,
     Stop,
     Target,
     Verdict,
     Verifier,
 )
-from hsd_docparse.speculative.processors import RepetitionPenalty
-from hsd_docparse.speculative.stops import Loop, MaxLength, StopTokens
+from hsd_docparse.speculative.laws import Dense, Density, Gaussian, Law, Point, couple
+from hsd_docparse.speculative.processors import FrequencyPenalty, RepetitionPenalty
+from hsd_docparse.speculative.sampling import Sampler
+from hsd_docparse.speculative.schedulers import FirstCome, SameLength
+from hsd_docparse.speculative.stops import Loop, MaxLength, StopStrings, StopTokens
 from hsd_docparse.speculative.tree import DraftTree
-from hsd_docparse.speculative.verifiers import Greedy
+from hsd_docparse.speculative.verifiers import (
+    EntropyAware,
+    Greedy,
+    KlJudge,
+    Margin,
+    Mixture,
+    Sampling,
+    Tolerance,
+    TopK,
+)
 
 __all__ = [
-    "AlignedText", "Budget", "Controller", "Doubling", "DraftTree", "Drafter", "Fixed", "Greedy",
-    "Loop", "MaxLength", "NoDraft", "Observer", "Outcome", "Processor", "RepetitionPenalty",
-    "Request", "Scores", "Statistics", "Stop", "StopTokens", "Target", "Verdict", "Verifier",
-    "generate", "step",
+    "Ahead", "AlignedText", "Budget", "Controller", "CopySpec", "CostModel", "Dense", "Density",
+    "Doubling", "DraftTree", "Drafter", "EntropyAware", "EntropyStop", "FirstCome", "Fixed",
+    "FrequencyPenalty", "Gaussian", "Greedy", "KlJudge", "Law", "Loop", "Margin", "MaxLength",
+    "Mixture", "ModelDrafter", "NoDraft", "Observer", "Outcome", "Point", "Pool", "Processor",
+    "PromptLookup", "RejectionThreshold", "RepetitionPenalty", "Request", "Rewindable",
+    "SameLength", "Sampler", "Sampling", "Scheduler", "Scores", "Seconds", "Statistics", "Stop",
+    "StopStrings", "StopTokens", "SuffixDecoding", "SuffixTree", "Target", "Tolerance", "TopK",
+    "Verdict", "Verifier", "couple", "generate", "run", "step", "stream",
 ]  # fmt: skip

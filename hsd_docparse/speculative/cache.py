@@ -1,15 +1,21 @@
 """A key-value cache for ragged batches that commits and rolls back.
 
-Every call appends one slot a query to every row, whatever the row has use for; a bit says
-which slots are *live*. Rejected nodes and padding are slots that nothing sees. Three things
-that are easily confused stay apart: the *slot* (where a key is stored), the *content
-position* (how many atoms the row has committed before it), and the rotary coordinate
+Every row fills its own slots from the left, without gaps: slot ``i`` of a row holds the key of its
+``i``-th atom. A draft is written behind what is committed and is forgotten by not counting it, so a
+rejected chain costs nothing, and an accepted branch of a tree moves a few slots to the left. Rows
+keep their alignment and their positions contiguous however much each of them accepts (the two
+invariants of EQSPEC, arXiv 2510.22876), and no row is ever padded with tokens.
+
+Three things that are easily confused stay apart: the *slot* (where a key is stored), the *content
+position* (how many atoms the row has before it; two siblings share it), and the rotary coordinate
 (the model's own business).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -17,10 +23,23 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 
 from hsd_docparse.speculative.tree import DraftTree
 
-DEAD_SHARE = 0.3
-"""Compact when more than this share of the slots is dead."""
 GROWTH = 256
 """Slots are allocated in steps of at least this many."""
+
+
+@dataclass
+class Writing:
+    """Where the forward pass under way stores what it computes: ``width`` slots from
+    ``starts[i]`` on in row ``rows[i]`` (every row of the cache if ``everything``)."""
+
+    rows: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    width: int = 0
+    everything: bool = True
+
+    @property
+    def end(self) -> int:
+        return max(self.starts, default=0) + self.width
 
 
 class SlotLayer(CacheLayerMixin):
@@ -28,12 +47,18 @@ class SlotLayer(CacheLayerMixin):
 
     is_sliding = False
     is_croppable = True
-    used = 0
+
+    def __init__(self, writing: Writing, rows: int) -> None:
+        super().__init__()
+        self.writing = writing
+        self.rows = rows
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
         self.dtype, self.device = key_states.dtype, key_states.device
-        self.keys = key_states[:, :, :0]
-        self.values = value_states[:, :, :0]
+        self.keys, self.values = (
+            states.new_zeros(self.rows, states.shape[1], 0, states.shape[3])
+            for states in (key_states, value_states)
+        )
         self.is_initialized = True
 
     def update(
@@ -43,128 +68,136 @@ class SlotLayer(CacheLayerMixin):
             self.lazy_initialization(key_states, value_states)
         assert self.keys is not None
         assert self.values is not None
-        end = self.used + key_states.shape[2]
-        if end > self.keys.shape[2]:
-            self.keys = self._grown(self.keys, end)
-            self.values = self._grown(self.values, end)
-        self.keys[:, :, self.used : end] = key_states
-        self.values[:, :, self.used : end] = value_states
-        self.used = end
-        return self.keys[:, :, :end], self.values[:, :, :end]
+        self.keys = self._stored(self.keys, key_states)
+        self.values = self._stored(self.values, value_states)
+        rows = slice(None) if self.writing.everything else self.writing.rows
+        end = self.writing.end
+        return self.keys[:, :, :end][rows], self.values[:, :, :end][rows]
 
-    def gather(self, rows: Tensor, slots: Tensor) -> None:
-        """Keep ``slots[i]`` of row ``rows[i]``, in that order."""
+    def move(self, row: int, sources: list[int], start: int) -> None:
+        """Copy slots ``sources`` of a row to those from ``start`` on."""
         assert self.keys is not None
         assert self.values is not None
-        at = rows[:, None]
-        self.keys = self.keys[at, :, slots].transpose(1, 2).contiguous()
-        self.values = self.values[at, :, slots].transpose(1, 2).contiguous()
-        self.used = slots.shape[1]
+        for buffer in (self.keys, self.values):
+            buffer[row, :, start : start + len(sources)] = buffer[row, :, sources]
 
-    def _grown(self, buffer: Tensor, end: int) -> Tensor:
-        size = max(end, self.used + GROWTH, self.used * 3 // 2)
-        bigger = buffer.new_zeros(*buffer.shape[:2], size, buffer.shape[3])
-        bigger[:, :, : self.used] = buffer[:, :, : self.used]
-        return bigger
+    def select(self, rows: list[int]) -> None:
+        """Drop all rows but ``rows``."""
+        assert self.keys is not None
+        assert self.values is not None
+        self.keys, self.values = self.keys[rows], self.values[rows]
+        self.rows = len(rows)
+
+    def _stored(self, buffer: Tensor, states: Tensor) -> Tensor:
+        writing = self.writing
+        used = buffer.shape[2]
+        if writing.end > used:
+            size = max(writing.end, used + GROWTH, used * 3 // 2)
+            bigger = buffer.new_zeros(*buffer.shape[:2], size, buffer.shape[3])
+            bigger[:, :, :used] = buffer
+            buffer = bigger
+        start = writing.starts[0]
+        if writing.everything and set(writing.starts) == {start}:
+            buffer[:, :, start : start + writing.width] = states
+        else:
+            for row, start, own in zip(writing.rows, writing.starts, states, strict=True):
+                buffer[row, :, start : start + writing.width] = own
+        return buffer
 
     def get_seq_length(self) -> int:
-        return self.used
+        return self.writing.end - self.writing.width
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        return self.used + query_length, 0
+        return self.writing.end, 0
 
     def get_max_length(self) -> int:
         return -1
 
 
 class SlotCache(Cache):
-    """The cache of a group of rows that are scored together. Used as a transformers cache.
+    """The cache of rows that were opened together. Used as a transformers cache.
 
-    ``live`` is bool ``[rows, slots]``, ``position`` the content position of each slot.
+    ``lengths[i]`` are the committed atoms of row i that have keys and values. Of the forward pass
+    announced last, ``queries`` are the content positions of its inputs, int64 ``[rows, width]``,
+    and ``position`` those of the slots that it sees, ``[rows, slots]``.
     """
 
-    live: Tensor
+    queries: Tensor
     position: Tensor
 
     def __init__(self, rows: int, device: torch.device | str = "cpu") -> None:
-        super().__init__(layer_class_to_replicate=SlotLayer)
-        self.live = torch.zeros(rows, 0, dtype=torch.bool, device=device)
-        self.position = torch.zeros(rows, 0, dtype=torch.long, device=device)
-
-    @property
-    def lengths(self) -> list[int]:
-        """Committed atoms of every row that have keys and values."""
-        return self.live.sum(1).tolist()
+        self.writing = Writing()
+        super().__init__(layer_class_to_replicate=partial(SlotLayer, self.writing, rows))  # type: ignore[arg-type]
+        self.lengths = [0] * rows
+        self.at = torch.device(device)
 
     def prompt_mask(self, lengths: Sequence[int]) -> Tensor:
-        """Add slots for right-padded prompts and return what each query sees:
-        bool ``[rows, 1, width, slots]``."""
+        """Announce the prefill of right-padded prompts, and return what each query sees: bool
+        ``[rows, 1, width, width]``. Padding fills slots that drafts will overwrite."""
         width = max(lengths)
-        at = torch.arange(width, device=self.live.device)
-        self._add(at.expand(len(lengths), -1))
-        real = at < torch.tensor(lengths, device=at.device)[:, None]
-        self.live[:, -width:] = real
-        causal = torch.ones(width, width, dtype=torch.bool, device=at.device).tril()
-        # A padded query sees itself, so that no softmax is empty.
-        alone = torch.eye(width, dtype=torch.bool, device=at.device)
-        return ((causal & real[:, None, :]) | alone)[:, None]
+        self._announce(range(len(lengths)), width)
+        position = torch.arange(width, device=self.at)
+        self.queries = self.position = position.expand(len(lengths), -1)
+        self.lengths = list(lengths)
+        causal = position[:, None] >= position
+        return causal.expand(len(lengths), 1, -1, -1)
 
-    def tree_mask(self, trees: Sequence[DraftTree[int]]) -> Tensor:
-        """Add slots for the pending atom and the tree of every row, and return what each
-        query sees: bool ``[rows, 1, 1 + nodes, slots]``. The new slots stay dead until kept."""
+    def tree_mask(
+        self, trees: Sequence[DraftTree[int]], rows: Sequence[int] | None = None
+    ) -> Tensor:
+        """Announce a pass over the pending atom and the tree of ``rows`` (default: all), and
+        return what each query sees: bool ``[rows, 1, 1 + nodes, slots]``. Nothing of it is
+        committed until it is kept."""
+        rows = range(len(self.lengths)) if rows is None else rows
         width = 1 + max(len(tree) for tree in trees)
-        committed = torch.tensor(self.lengths, device=self.live.device)
+        self._announce(rows, width)
+        starts = self.writing.starts
+        queries = torch.zeros(len(trees), width, dtype=torch.long)
+        position = torch.arange(self.writing.end).repeat(len(trees), 1)
+        sees = (position < torch.tensor(starts)[:, None])[:, None].repeat(1, width, 1)
+        # A padded query sees itself, so that no softmax is empty.
         block = torch.eye(width, dtype=torch.bool).repeat(len(trees), 1, 1)
-        depth = torch.zeros(len(trees), width, dtype=torch.long)
-        for row, tree in enumerate(trees):
+        for row, (tree, start) in enumerate(zip(trees, starts, strict=True)):
             size = len(tree)
             block[row, : 1 + size, 0] = True
             block[row, 1 : 1 + size, 1 : 1 + size] = torch.from_numpy(tree.ancestry())
-            depth[row, 1 : 1 + size] = torch.from_numpy(tree.depths())
-        past = self.live[:, None, :].expand(-1, width, -1)
-        self._add(committed[:, None] + depth.to(committed.device))
-        return torch.cat([past, block.to(past.device)], dim=2)[:, None]
+            queries[row, 0] = start
+            queries[row, 1 : 1 + size] = start + torch.from_numpy(tree.depths())
+            sees[row, :, start : start + width] = block[row]
+            position[row, start : start + width] = queries[row]
+        self.queries, self.position = queries.to(self.at), position.to(self.at)
+        return sees[:, None].to(self.at)
 
-    def keep(self, row: int, width: int, path: Sequence[int]) -> None:
-        """Make the pending atom and the nodes of ``path`` live, among the last ``width``
-        slots, which are those of the last `tree_mask`."""
-        first = self.live.shape[1] - width
-        self.live[row, [first, *(first + 1 + node for node in path)]] = True
+    def keep(self, row: int, path: Sequence[int]) -> None:
+        """Commit the pending atom and the nodes of ``path`` of the pass before."""
+        first = self.lengths[row] + 1
+        if list(path) != list(range(len(path))):
+            sources = [first + node for node in path]
+            for layer in self.slot_layers():
+                layer.move(row, sources, first)
+        self.lengths[row] = first + len(path)
 
-    def settle(self, rows: Sequence[int]) -> None:
-        """Drop all rows but ``rows`` and, where it pays, the dead slots. Called between steps."""
-        changed = len(rows) != self.live.shape[0]
-        if changed:
-            self._gather(torch.tensor(rows, device=self.live.device))
-            return
-        used = self.live.any(0).nonzero()
-        end = int(used[-1]) + 1 if len(used) else 0
-        if end < self.live.shape[1]:
-            # What a chain rejects lies at the end, and costs nothing to forget.
-            self.live, self.position = self.live[:, :end], self.position[:, :end]
-            for layer in self._slot_layers():
-                layer.used = end
-        longest = max(self.lengths)
-        if end - longest > DEAD_SHARE * end + 16:
-            self._gather(torch.arange(len(rows), device=self.live.device))
+    def rewind(self, row: int, count: int) -> None:
+        """Take the last ``count`` committed atoms back."""
+        self.lengths[row] -= count
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Drop all rows but ``rows``. Called between passes."""
+        for layer in self.slot_layers():
+            layer.select(list(rows))
+        self.lengths = [self.lengths[row] for row in rows]
+        self.layer_class_to_replicate = partial(SlotLayer, self.writing, len(rows))  # type: ignore[assignment]
 
     def clear(self) -> None:
         """Give the memory back; the cache is not used again."""
         self.layers.clear()
 
-    def _slot_layers(self) -> list[SlotLayer]:
+    def slot_layers(self) -> list[SlotLayer]:
         return [layer for layer in self.layers if isinstance(layer, SlotLayer)]
 
-    def _gather(self, rows: Tensor) -> None:
-        live = self.live[rows]
-        width = int(live.sum(1).max())
-        # Stable: live slots first, in the order in which they came.
-        slots = (~live).to(torch.uint8).argsort(dim=1, stable=True)[:, :width]
-        self.live = live.gather(1, slots)
-        self.position = self.position[rows].gather(1, slots)
-        for layer in self._slot_layers():
-            layer.gather(rows, slots)
-
-    def _add(self, position: Tensor) -> None:
-        self.position = torch.cat([self.position, position], dim=1)
-        self.live = torch.cat([self.live, torch.zeros_like(position, dtype=torch.bool)], dim=1)
+    def _announce(self, rows: Sequence[int], width: int) -> None:
+        writing = self.writing
+        writing.rows = list(rows)
+        writing.starts = [self.lengths[row] for row in rows]
+        writing.width = width
+        writing.everything = writing.rows == list(range(len(self.lengths)))

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
 import numpy as np
 
-from hsd_docparse.speculative.controllers import Fixed
+from hsd_docparse.speculative import invariants
+from hsd_docparse.speculative.controllers.fixed import Fixed
 from hsd_docparse.speculative.interfaces import (
     Controller,
     Drafter,
     Observer,
     Outcome,
     Processor,
+    Scheduler,
     Scores,
+    Seconds,
     Stop,
     Target,
     Verifier,
 )
 from hsd_docparse.speculative.tree import Atom, DraftTree
-from hsd_docparse.speculative.verifiers import Greedy
+from hsd_docparse.speculative.verifiers.greedy import Greedy
 
 
 @dataclass
@@ -61,27 +65,99 @@ class Request(Generic[Atom]):
     finished: str | None = None
     statistics: Statistics = field(default_factory=Statistics)
 
+    @property
+    def lossless(self) -> bool:
+        """Whether ``output`` has exactly the law of the target on its own."""
+        return self.verifier.lossless
+
 
 def step(target: Target[Any, Any], requests: Sequence[Request[Any]]) -> None:
     """Advance unfinished ``requests`` by one target call, each by at least one atom."""
-    trees = [r.drafter.propose(r.output, r.controller.plan()) for r in requests]
+    trees: list[DraftTree[Any]] = []
+    times = [time.perf_counter()]
+    for request in requests:
+        trees.append(request.drafter.propose(request.output, request.controller.plan()))
+        times.append(time.perf_counter())
     scores = target.score([request.state for request in requests], trees)
-    for request, tree, raw in zip(requests, trees, scores, strict=True):
-        _advance(target, request, tree, raw)
+    scoring = time.perf_counter() - times[-1]
+    if invariants.asserted:
+        invariants.check_step(requests, trees, scores)
+    for i, (request, tree, own) in enumerate(zip(requests, trees, scores, strict=True)):
+        _advance(target, request, tree, own, Seconds(times[i + 1] - times[i], scoring))
 
 
-def generate(target: Target[Any, Any], requests: Sequence[Request[Any]]) -> int:
-    """Run `step` until every request is finished; returns the number of target calls."""
+def run(
+    target: Target[Any, Any],
+    requests: Sequence[Request[Any]],
+    scheduler: Scheduler | None = None,
+) -> int:
+    """Run `step` until every request is finished; returns the number of target calls. Without
+    a ``scheduler`` every call takes all requests that are not finished."""
     calls = 0
-    while active := [request for request in requests if request.finished is None]:
-        step(target, active)
+    while pool := [request for request in requests if request.finished is None]:
+        step(target, scheduler.next_group(pool) if scheduler else pool)
         calls += 1
     return calls
 
 
+def generate(
+    target: Target[Any, Any],
+    inputs: Any,
+    drafter: Drafter[Any],
+    stops: Sequence[Stop[Any]],
+    **parts: Any,
+) -> Request[Any]:
+    """Decode one sequence, and return its finished request.
+
+    ``inputs`` is what ``target.open`` takes for one sequence (token ids for a language model),
+    ``parts`` are other fields of `Request`: ``verifier`` (`Greedy` by default), ``processors``,
+    ``controller``, ``observers``, ``rng``. The request says what it was: ``output``, ``finished``,
+    ``lossless`` and ``statistics``.
+    """
+    request = _opened(target, inputs, drafter, stops, parts)
+    run(target, [request])
+    return request
+
+
+def stream(
+    target: Target[Any, Any],
+    inputs: Any,
+    drafter: Drafter[Any],
+    stops: Sequence[Stop[Any]],
+    **parts: Any,
+) -> Iterator[list[Any]]:
+    """As `generate`, yielding what every target call adds. Closing the iterator early gives
+    the target's memory back."""
+    request = _opened(target, inputs, drafter, stops, parts)
+    try:
+        while request.finished is None:
+            before = len(request.output)
+            step(target, [request])
+            yield request.output[before:]
+    finally:
+        if request.finished is None:
+            target.close([request.state])
+
+
+def _opened(
+    target: Target[Any, Any],
+    inputs: Any,
+    drafter: Drafter[Any],
+    stops: Sequence[Stop[Any]],
+    parts: dict[str, Any],
+) -> Request[Any]:
+    (state,) = target.open([inputs])
+    return Request(state, drafter, stops, **parts)
+
+
 def _advance(
-    target: Target[Any, Any], request: Request[Any], tree: DraftTree[Any], scores: Scores
+    target: Target[Any, Any],
+    request: Request[Any],
+    tree: DraftTree[Any],
+    scores: Scores,
+    seconds: Seconds,
 ) -> None:
+    before = invariants.ledger(target, request) if invariants.asserted else None
     for process in request.processors:
         scores.logits = process(scores.logits, request.output, tree)
     verdict = request.verifier.verify(tree, scores, request.rng)
@@ -96,12 +172,14 @@ def _advance(
         target.close([request.state])
     else:
         target.keep(request.state, verdict.path, verdict.correction)
+    if invariants.asserted:
+        invariants.check_commit(target, request, tree, verdict, emitted, before)
     count = request.statistics
     count.calls += 1
     count.proposed += len(tree)
     count.tested += min(verdict.tested, len(emitted))
     count.accepted += min(len(verdict.path), len(emitted))
-    outcome = Outcome(tree, verdict, emitted, scores)
+    outcome = Outcome(tree, verdict, emitted, scores, seconds)
     request.drafter.observe(outcome)
     request.controller.update(outcome)
     for observer in request.observers:

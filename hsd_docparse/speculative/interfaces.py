@@ -9,13 +9,17 @@ and values do not exist yet. The next `Target.score` feeds it together with the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from hsd_docparse.speculative.laws import Law
 from hsd_docparse.speculative.tree import Atom, DraftTree
+
+if TYPE_CHECKING:
+    from hsd_docparse.speculative.engine import Request
 
 State = TypeVar("State")
 Inputs = TypeVar("Inputs", contravariant=True)
@@ -27,11 +31,12 @@ class Scores:
     """What the target thinks after the pending atom (row 0) and after node i (row i + 1).
 
     ``logits`` is ``[1 + nodes, vocabulary]``, a torch tensor on the target's device or a
-    numpy array. Targets that know more (hidden states, expert routing) put it in ``extra``
-    for observers.
+    numpy array. Targets whose atoms are no tokens give the ``laws`` of the rows instead. Targets
+    that know more (hidden states, expert routing) put it in ``extra`` for observers.
     """
 
-    logits: Any
+    logits: Any = None
+    laws: Sequence[Law] | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -48,11 +53,26 @@ class Verdict(Generic[Atom]):
 @dataclass
 class Budget:
     """How much may be proposed in one step. ``chain`` caps an unambiguous draft, ``nodes``
-    and ``depth`` cap a tree."""
+    and ``depth`` cap a tree.
+
+    A drafter that drafts atom by atom asks ``enough`` after each, with the atom and the law that
+    it was drawn from, and ends its draft behind an atom for which that is true. Behind, not
+    before: the atom is paid for, and a draft without it would be biased by its value.
+    """
 
     chain: int = 64
     nodes: int = 128
     depth: int = 15
+    enough: Callable[[Any, Law | None], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Wall time of a step: of this request's ``drafting``, and of the target call (``scoring``)
+    that it shared with the other requests of its group."""
+
+    drafting: float = 0.0
+    scoring: float = 0.0
 
 
 @dataclass
@@ -63,6 +83,7 @@ class Outcome(Generic[Atom]):
     verdict: Verdict[Atom]
     emitted: list[Atom]
     scores: Scores
+    seconds: Seconds = Seconds()
 
 
 class Drafter(Protocol[Atom]):
@@ -98,9 +119,18 @@ class Target(Protocol[Inputs, State]):
         ...
 
 
+class Rewindable(Target[Inputs, State], Protocol):
+    """A target that can take back what it has committed, as draft models must."""
+
+    def rewind(self, state: State, count: int, pending: int) -> None:
+        """Forget the last ``count`` cached atoms and make ``pending`` the pending atom."""
+        ...
+
+
 class Processor(Protocol):
-    """Changes logits before they are read (penalties, temperature), along each
-    hypothetical prefix: row ``i + 1`` sees ``sequence`` and the path to node ``i``."""
+    """Changes logits before they are read (penalties, grammars), along each hypothetical
+    prefix: row ``i + 1`` sees ``sequence`` and the path to node ``i``. What does not depend on
+    the prefix (temperature, truncation) belongs to a `Sampler`."""
 
     def __call__(self, logits: Any, sequence: Sequence[int], tree: DraftTree[int]) -> Any: ...
 
@@ -109,7 +139,8 @@ class Verifier(Protocol[Atom]):
     """Turns scores into a verdict. ``lossless`` says whether the emitted sequence has
     exactly the law of the target on its own; tests hold every verifier to its word."""
 
-    lossless: bool
+    @property
+    def lossless(self) -> bool: ...
 
     def verify(
         self, tree: DraftTree[Atom], scores: Scores, rng: np.random.Generator
@@ -122,6 +153,14 @@ class Controller(Protocol[Atom]):
     def plan(self) -> Budget: ...
 
     def update(self, outcome: Outcome[Atom]) -> None: ...
+
+
+class Scheduler(Protocol):
+    """Decides which requests share the next target call."""
+
+    def next_group(self, pool: Sequence[Request[Any]]) -> Sequence[Request[Any]]:
+        """Some of ``pool``, the unfinished requests in the order in which they came."""
+        ...
 
 
 class Observer(Protocol[Atom]):

@@ -2,10 +2,44 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from hsd_docparse.speculative.tree import DraftTree
+
+
+class FrequencyPenalty:
+    """Subtracts ``frequency`` times the count of an atom among those generated so far, and
+    ``presence`` once from every atom that was generated; the prompt does not count.
+
+    The arithmetic of the penalties of the same names in OpenAI's interface and in vLLM.
+    """
+
+    def __init__(self, frequency: float, presence: float = 0.0) -> None:
+        self.frequency = frequency
+        self.presence = presence
+
+    def __call__(self, logits: Any, sequence: Sequence[int], tree: DraftTree[int]) -> Any:
+        committed = Counter(sequence)
+        self._subtract(logits, slice(None), committed, Counter())
+        for node in range(len(tree)):
+            path = Counter(tree.atoms[i] for i in tree.path(node))
+            self._subtract(logits, node + 1, path, committed)
+        return logits
+
+    def _subtract(self, logits: Any, rows: Any, counts: Counter[int], before: Counter[int]) -> None:
+        """``before`` has paid for presence already."""
+        if not counts:
+            return
+        penalties = [
+            self.frequency * count + self.presence * (atom not in before)
+            for atom, count in counts.items()
+        ]
+        like = getattr(logits, "new_tensor", np.array)
+        logits[rows, list(counts)] -= like(penalties)
 
 
 class RepetitionPenalty:

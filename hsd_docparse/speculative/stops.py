@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import eq
 from typing import Any
 
@@ -17,6 +17,31 @@ class StopTokens:
 
     def ends(self, output: Sequence[int], length: int) -> bool:
         return output[length - 1] in self.tokens
+
+
+class StopStrings:
+    """Ends with the token that completes one of ``strings`` in the decoded text, wherever in a
+    block it stands. `trimmed` cuts the text there.
+
+    ``decode`` makes text of token ids (a tokenizer's ``decode``).
+    """
+
+    reason = "stop"
+
+    def __init__(self, strings: Collection[str], decode: Callable[[list[int]], str]) -> None:
+        self.strings = tuple(strings)
+        self.decode = decode
+        # A character may take several tokens, up to four where bytes are tokens.
+        self.tail = 4 * max(map(len, self.strings)) + 4
+
+    def ends(self, output: Sequence[int], length: int) -> bool:
+        text = self.decode(list(output[max(0, length - self.tail) : length]))
+        return any(string in text for string in self.strings)
+
+    def trimmed(self, output: Sequence[int]) -> str:
+        """The decoded text, up to the first stop string."""
+        text = self.decode(list(output))
+        return text[: min([len(text), *(at for s in self.strings if (at := text.find(s)) >= 0)])]
 
 
 class MaxLength:

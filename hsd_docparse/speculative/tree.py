@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hsd_docparse.speculative.laws import Law
 
 Atom = TypeVar("Atom")
 """What is generated: a token (int), a vector, a reasoning step."""
@@ -18,15 +21,19 @@ ROOT = -1
 
 @dataclass(frozen=True)
 class DraftTree(Generic[Atom]):
-    """Atoms with parents; parents come before their children, siblings hold distinct atoms.
+    """Atoms with parents; parents come before their children.
 
-    ``laws``, where the drafter knows them, are the distributions the atoms were really
-    drawn from, after every processor; ``None`` means that the draft is a fixed text.
+    ``laws``, where the drafter knows them, are the distributions that the atoms were really
+    drawn from, after every processor, given the siblings before them: without replacement, the
+    law of the second leaves out the first. ``None`` is fixed text, whose siblings hold distinct
+    atoms. A node must never be left out because of its own atom: that biases what is emitted.
     """
 
     atoms: Sequence[Atom]
     parents: Sequence[int]
-    laws: Sequence[Any] | None = None
+    laws: Sequence[Law | None] | None = None
+    beliefs: Sequence[Law | None] | None = None
+    """What a draft model thought at each node, where it did not draw the atom from that."""
 
     @classmethod
     def empty(cls) -> DraftTree[Atom]:
@@ -67,6 +74,25 @@ class DraftTree(Generic[Atom]):
 
     def __len__(self) -> int:
         return len(self.atoms)
+
+    def law(self, node: int) -> Law | None:
+        """What the atom of ``node`` was drawn from; ``None`` for fixed text."""
+        return None if self.laws is None else self.laws[node]
+
+    def belief(self, node: int) -> Law | None:
+        """What the draft model thought of the place of ``node``; its law unless stated apart."""
+        return self.law(node) if self.beliefs is None else self.beliefs[node]
+
+    def children(self, node: int) -> list[int]:
+        """In the order in which they were drafted."""
+        return self._children.get(node, [])
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        children: dict[int, list[int]] = {}
+        for node, parent in enumerate(self.parents):
+            children.setdefault(parent, []).append(node)
+        return children
 
     def child(self, node: int, atom: Atom) -> int | None:
         """The child of ``node`` that holds ``atom``."""

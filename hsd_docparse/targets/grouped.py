@@ -1,4 +1,4 @@
-"""What targets on a `SlotCache` share: rows that are opened together are scored together."""
+"""What targets on a `SlotCache` share: rows that are opened together lie in one cache."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from hsd_docparse.speculative.cache import SlotCache
 
 @dataclass(eq=False)
 class Group:
-    """Rows opened together: they share a cache, and every forward pass takes all of them."""
+    """Rows opened together, which share a cache."""
 
     cache: SlotCache
     rows: list[Any] = field(default_factory=list)
     """Entry i is row i of the cache."""
-    width: int = 0
-    """Slots that the last forward pass added."""
 
 
 AnyGroup = TypeVar("AnyGroup", bound=Group)
@@ -50,21 +48,23 @@ class GroupedTarget(ABC, Generic[AnyGroup, AnyRow]):
         drafts = dict(zip(states, trees, strict=True))
         scores: dict[AnyRow, Scores] = {}
         for group in dict.fromkeys(row.group for row in states):
-            self._settle(group, [i for i, row in enumerate(group.rows) if row.open])
-            # An open row that nobody asks about rides along; what it adds is never kept.
-            batch = [drafts.get(row, DraftTree.empty()) for row in group.rows]
-            sees = group.cache.tree_mask(batch)
-            group.width = sees.shape[2]
-            logits = self._forward(group, batch, sees)
-            for row, tree, own in zip(group.rows, batch, logits, strict=True):
-                if row in drafts:
-                    scores[row] = Scores(own[: 1 + len(tree)])
+            if not all(row.open for row in group.rows):
+                self._forget_closed(group, [i for i, row in enumerate(group.rows) if row.open])
+            asked = [i for i, row in enumerate(group.rows) if row in drafts]
+            own = [drafts[group.rows[i]] for i in asked]
+            sees = group.cache.tree_mask(own, asked)
+            logits = self._forward(group, asked, own, sees)
+            for i, tree, rows in zip(asked, own, logits, strict=True):
+                scores[group.rows[i]] = Scores(rows[: 1 + len(tree)])
         return [scores[row] for row in states]
 
     def keep(self, state: AnyRow, path: Sequence[int], pending: int) -> None:
-        group = state.group
-        group.cache.keep(group.rows.index(state), group.width, path)
+        state.group.cache.keep(state.group.rows.index(state), path)
         state.pending = pending
+
+    def cached(self, state: AnyRow) -> int:
+        """Atoms of the row, prompt included, that have keys and values."""
+        return state.group.cache.lengths[state.group.rows.index(state)]
 
     def close(self, states: Sequence[AnyRow]) -> None:
         for row in states:
@@ -72,14 +72,23 @@ class GroupedTarget(ABC, Generic[AnyGroup, AnyRow]):
             if not any(other.open for other in row.group.rows):
                 row.group.cache.clear()
 
-    def _settle(self, group: AnyGroup, alive: list[int]) -> None:
-        """Forget the rows that are not in ``alive``."""
-        group.cache.settle(alive)
+    def _forget_closed(self, group: AnyGroup, alive: list[int]) -> None:
+        group.cache.select(alive)
         group.rows = [group.rows[i] for i in alive]
 
     @abstractmethod
     def _forward(
-        self, group: AnyGroup, trees: Sequence[DraftTree[int]], sees: Tensor
+        self, group: AnyGroup, rows: list[int], trees: Sequence[DraftTree[int]], sees: Tensor
     ) -> Sequence[Tensor]:
-        """Logits after the pending token and every node of each row's tree: of each row
+        """Logits after the pending token and every node of the tree of each of ``rows``: of each
         ``[1 + nodes or more, vocabulary]``. ``sees`` is what `SlotCache.tree_mask` gave."""
+
+
+def draft_ids(pending: Sequence[int], trees: Sequence[DraftTree[int]]) -> Tensor:
+    """Input ids of a pass: of every row its pending token and its nodes, then 0, int64
+    ``[rows, 1 + nodes]``. What stands behind a row's nodes is seen by nothing."""
+    width = 1 + max(len(tree) for tree in trees)
+    ids = torch.zeros(len(trees), width, dtype=torch.long)
+    for i, (first, tree) in enumerate(zip(pending, trees, strict=True)):
+        ids[i, : 1 + len(tree)] = torch.tensor([first, *tree.atoms])
+    return ids

@@ -9,7 +9,6 @@ carries the shift from one to the other and every forward pass is told all coord
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,12 @@ from torch import Tensor
 from hsd_docparse.errors import TargetError
 from hsd_docparse.speculative import DraftTree
 from hsd_docparse.speculative.cache import SlotCache
-from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
+from hsd_docparse.targets.attention import (
+    attention_mask,
+    cache_argument,
+    refuse_what_cannot_rewind,
+)
+from hsd_docparse.targets.grouped import Group, GroupedTarget, Row, draft_ids
 
 
 @dataclass(frozen=True)
@@ -53,14 +57,16 @@ class VisionLanguageModel(GroupedTarget[Group, VisionRow]):
     """
 
     def __init__(self, model: Any) -> None:
-        text = model.config.get_text_config()
-        _refuse_what_cannot_rewind(model, text)
+        self.text = model.config.get_text_config()
+        refuse_what_cannot_rewind(model, self.text)
+        if "sliding_attention" in (getattr(self.text, "layer_types", None) or ()):
+            raise TargetError(
+                f"{type(model).__name__} has sliding_attention layers, which are verified in "
+                "text models only."
+            )
         self.model = model.eval()
         self.image_token: int = model.config.image_token_id
-        self.additive_mask = text._attn_implementation == "eager"
-        # transformers 5.24 renamed the argument.
-        known = inspect.signature(type(model).forward).parameters
-        self.cache_argument = "cache" if "cache" in known else "past_key_values"
+        self.cache_argument = cache_argument(model)
 
     @torch.no_grad()
     def open(self, inputs: Sequence[VisionPrompt]) -> list[VisionRow]:
@@ -90,17 +96,17 @@ class VisionLanguageModel(GroupedTarget[Group, VisionRow]):
         )
         return list(group.rows)
 
-    def _forward(self, group: Group, trees: Sequence[DraftTree[int]], sees: Tensor) -> list[Tensor]:
-        ids = torch.zeros(len(trees), group.width, dtype=torch.long)
-        for i, (row, tree) in enumerate(zip(group.rows, trees, strict=True)):
-            ids[i, : 1 + len(tree)] = torch.tensor([row.pending, *tree.atoms])
-        shifts = torch.tensor([row.shift for row in group.rows], device=sees.device)
-        coordinates = group.cache.position[:, -group.width :] + shifts[:, None]
+    def _forward(
+        self, group: Group, rows: list[int], trees: Sequence[DraftTree[int]], sees: Tensor
+    ) -> list[Tensor]:
+        ids = draft_ids([group.rows[i].pending for i in rows], trees)
+        shifts = torch.tensor([group.rows[i].shift for i in rows], device=sees.device)
+        coordinates = group.cache.queries + shifts[:, None]
         logits = self._call(
             group.cache,
             input_ids=ids.to(sees.device),
             position_ids=coordinates.expand(self._axes, -1, -1),
-            attention_mask=self._mask(sees),
+            attention_mask=attention_mask(sees, self.model, self.text),
         )
         # Processors and argmax work in at least float32, as generate() does.
         return list(logits.to(torch.promote_types(logits.dtype, torch.float32)))
@@ -109,13 +115,6 @@ class VisionLanguageModel(GroupedTarget[Group, VisionRow]):
         output = self.model(**inputs, **{self.cache_argument: cache}, use_cache=True)
         logits: Tensor = output.logits
         return logits
-
-    def _mask(self, sees: Tensor) -> Tensor:
-        if not self.additive_mask:
-            return sees
-        dtype = self.model.dtype
-        mask = torch.zeros(sees.shape, dtype=dtype, device=sees.device)
-        return mask.masked_fill_(~sees, torch.finfo(dtype).min)
 
     def _rotary(self, prompt: VisionPrompt) -> tuple[Tensor, int]:
         """Coordinates ``[axes, 1, tokens]`` of a prompt, and the shift behind it."""
@@ -129,26 +128,4 @@ class VisionLanguageModel(GroupedTarget[Group, VisionRow]):
 
     @property
     def _axes(self) -> int:
-        return len(self.model.config.get_text_config().rope_parameters["mrope_section"])
-
-
-def _refuse_what_cannot_rewind(model: Any, text: Any) -> None:
-    name = type(model).__name__
-    if text._attn_implementation not in ("eager", "sdpa"):
-        raise TargetError(
-            f"{name} was loaded with {text._attn_implementation} attention, which takes no tree "
-            "mask: load it with sdpa or eager."
-        )
-    layers = set(getattr(text, "layer_types", None) or ()) - {"full_attention"}
-    if layers or model._is_stateful:
-        kind = ", ".join(sorted(layers)) or "recurrent"
-        raise TargetError(
-            f"{name} has {kind} layers, whose cache cannot take rejected tokens back, so it "
-            "cannot verify drafts."
-        )
-    rope = text.rope_parameters
-    if rope["rope_type"] in ("dynamic", "longrope") and not rope.get("alpha"):
-        raise TargetError(
-            f"{name} uses {rope['rope_type']} rotary positions, which change with the length of "
-            "the sequence, so what is cached cannot be reused."
-        )
+        return len(self.text.rope_parameters["mrope_section"])

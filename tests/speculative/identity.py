@@ -7,10 +7,8 @@ damaged core.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-import pytest
 import toy
 
 from hsd_docparse.speculative import (
@@ -21,12 +19,13 @@ from hsd_docparse.speculative import (
     NoDraft,
     RepetitionPenalty,
     Request,
+    Scheduler,
     Stop,
     StopTokens,
-    generate,
+    run,
     step,
 )
-from hsd_docparse.speculative.cache import SlotCache, SlotLayer
+from hsd_docparse.speculative.cache import SlotCache
 
 LENGTH = 30
 PENALTY = 1.3
@@ -64,11 +63,12 @@ TREES: dict[str, Make] = {
 }
 
 
-def run(
+def decoded(
     prompts: Sequence[tuple[int, ...]],
     drafters: Sequence[Drafter[int]],
     stops: Sequence[Sequence[Stop[int]]],
     penalty: float = 1.0,
+    scheduler: Scheduler | None = None,
 ) -> list[Request[int]]:
     """Decode ``prompts`` in one ragged batch."""
     target = toy.ToyTarget()
@@ -78,7 +78,7 @@ def run(
             target.open(prompts), drafters, stops, prompts, strict=True
         )
     ]
-    generate(target, requests)
+    run(target, requests, scheduler)
     return requests
 
 
@@ -101,7 +101,7 @@ def check_ragged() -> None:
     truths = [toy.greedy(p, n) for p, n in zip(prompts, lengths, strict=True)]
     makers = [*list(CHAINS.values())[2:], *list(TREES.values())[2:]]
     for order in (range(8), [3, 7, 0, 5, 1, 6, 2, 4], [2, 2, 4, 4, 4]):
-        done = run(
+        done = decoded(
             [prompts[i] for i in order],
             [makers[i](truths[i], i) for i in order],
             [[MaxLength(lengths[i])] for i in order],
@@ -118,7 +118,7 @@ def check_stops() -> None:
         end = next(i for i, token in enumerate(truth) if token in STOPS) + 1
         for nodes in (0, 1, 2, 5, 20):
             drafter = toy.Hidden(truth, seed, right=0.95, nodes=nodes)
-            (done,) = run([prompt], [drafter], [[StopTokens(STOPS), MaxLength(LENGTH)]])
+            (done,) = decoded([prompt], [drafter], [[StopTokens(STOPS), MaxLength(LENGTH)]])
             assert done.output == truth[:end]
             assert done.finished == "stop"
             inside += done.statistics.calls < end
@@ -147,23 +147,45 @@ def check_cache() -> None:
     assert sum(r.statistics.proposed - r.statistics.accepted for r in requests) > 100
 
 
-def check_compaction() -> None:
-    """Whether the cache is compacted at every step, sometimes or never, changes nothing."""
-    prompts = toy.prompts([8, 2, 5], seed=4)
+def check_subsets() -> None:
+    """Which rows share a call changes nothing, and neither does the order in which they came."""
+    prompts = toy.prompts([8, 2, 5, 5, 1], seed=4)
     truths = [toy.greedy(prompt, LENGTH) for prompt in prompts]
-    compactions = []
-    for share in (-100.0, 0.0, 100.0):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("hsd_docparse.speculative.cache.DEAD_SHARE", share)
-            gathers = _counted(patch, SlotLayer, "gather")
-            done = run(
-                prompts,
-                [TREES["bushy"](truth, i) for i, truth in enumerate(truths)],
-                [[MaxLength(LENGTH)]] * 3,
-            )
-        assert [request.output for request in done] == truths
-        compactions.append(len(gathers))
-    assert compactions[0] > compactions[1] > compactions[2], "the cases were the same"
+    rng = np.random.default_rng(4)
+
+    class Some:
+        def next_group(self, pool: Sequence[Request[int]]) -> Sequence[Request[int]]:
+            chosen = rng.permutation(len(pool))[: rng.integers(1, len(pool) + 1)]
+            return [pool[i] for i in chosen]
+
+    done = decoded(
+        prompts,
+        [TREES["bushy"](truth, i) for i, truth in enumerate(truths)],
+        [[MaxLength(LENGTH - 4 * i)] for i in range(5)],
+        scheduler=Some(),
+    )
+    assert [r.output for r in done] == [t[: LENGTH - 4 * i] for i, t in enumerate(truths)]
+
+
+def check_rewind() -> None:
+    """What is taken back is forgotten, in rows that are alone and in rows that are not."""
+    prompts = toy.prompts([6, 3], seed=9)
+    truths = [toy.greedy(prompt, LENGTH) for prompt in prompts]
+    target = toy.ToyTarget()
+    requests = [
+        Request(state, toy.Hidden(truth, i, right=0.5, nodes=5, tree=True), [MaxLength(LENGTH)])
+        for i, (state, truth) in enumerate(zip(target.open(prompts), truths, strict=True))
+    ]
+    for back in (3, 0, 7, 1):
+        for _ in range(3):
+            step(target, [request for request in requests if request.finished is None])
+        for request in requests:
+            if request.finished is None and 0 < back < len(request.output):
+                del request.output[-back:]
+                target.rewind(request.state, back, request.output[-1])
+    while active := [r for r in requests if r.finished is None]:
+        step(target, active)
+    assert [request.output for request in requests] == truths
 
 
 def _check_alone(makers: dict[str, Make], count: int, penalty: float = 1.0) -> None:
@@ -172,35 +194,21 @@ def _check_alone(makers: dict[str, Make], count: int, penalty: float = 1.0) -> N
         truth = toy.greedy(prompt, LENGTH, penalty)
         for name, make in makers.items():
             stops = [MaxLength(LENGTH), Loop()]
-            (done,) = run([prompt], [make(truth, seed)], [stops], penalty)
+            (done,) = decoded([prompt], [make(truth, seed)], [stops], penalty)
             assert done.output == truth, name
             accepted += done.statistics.accepted
     assert accepted > LENGTH * count, "the drafts were of no use"
-
-
-def _counted(patch: pytest.MonkeyPatch, owner: type, name: str) -> list[str]:
-    """One entry for each later call of the method."""
-    calls: list[str] = []
-    method = getattr(owner, name)
-
-    def counted(*args: Any) -> Any:
-        calls.append(name)
-        return method(*args)
-
-    patch.setattr(owner, name, counted)
-    return calls
 
 
 def _same_as_fresh(slots: SlotCache, row: int, sequence: Sequence[int]) -> None:
     if not sequence:
         return
     fresh = SlotCache(1)
+    fresh.prompt_mask([len(sequence)])
     toy.MODEL.plain(sequence, fresh)
-    live = slots.live[row].nonzero()[:, 0]
-    assert slots.position[row, live].tolist() == list(range(len(sequence)))
     for layer, right in zip(slots.layers, fresh.layers, strict=True):
         for kept, exact in ((layer.keys, right.keys), (layer.values, right.values)):
             assert kept is not None
             assert exact is not None
-            difference = kept[row][:, live] - exact[0][:, : len(sequence)]
+            difference = kept[row][:, : len(sequence)] - exact[0][:, : len(sequence)]
             assert difference.abs().max() < 1e-10

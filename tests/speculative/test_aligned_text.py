@@ -18,7 +18,7 @@ from hsd_docparse.speculative import (
     Request,
     Scores,
     Verdict,
-    generate,
+    run,
 )
 from hsd_docparse.speculative.tree import ROOT
 
@@ -55,7 +55,7 @@ def accepted_lengths(truth: Sequence[int], texts: Texts, budget: Budget = BUDGET
     stops = [MaxLength(len(truth))]
     request = Request(state, AlignedText(texts), stops, observers=[Listener()])
     request.controller.budget = budget  # type: ignore[attr-defined]
-    generate(target, [request])
+    run(target, [request])
     assert request.output == list(truth)
     return lengths
 

@@ -22,7 +22,7 @@ from hsd_docparse.speculative import (
     Scores,
     Statistics,
     StopTokens,
-    generate,
+    run,
 )
 
 
@@ -77,7 +77,7 @@ def test_a_phrase_stops_whatever_the_size_of_blocks(chain: int) -> None:
     stops = [Phrase(truth[10:13]), MaxLength(LENGTH)]
     budget = Budget(chain=chain, nodes=chain, depth=chain)
     request = Request(state, AlignedText([truth]), stops, controller=Fixed(budget))
-    generate(target, [request])
+    run(target, [request])
     assert request.output == truth[:13]
     assert request.finished == "phrase"
 
@@ -90,7 +90,7 @@ def test_calls_are_saved_as_promised() -> None:
         3: toy.Hidden(truth, 0, right=1, nodes=9),  # nine and the bonus a call
     }
     for calls, drafter in drafts.items():
-        (request,) = identity.run([prompt], [drafter], [[MaxLength(LENGTH)]])
+        (request,) = identity.decoded([prompt], [drafter], [[MaxLength(LENGTH)]])
         assert request.statistics.calls == calls
 
 
@@ -112,7 +112,7 @@ def one_step(truth: Sequence[int], tree: DraftTree[int], length: int = 99) -> Re
     target = toy.Oracle(truth)
     (state,) = target.open([None])
     request = Request(state, Given(tree), [StopTokens([9]), MaxLength(length)])
-    generate(target, [request])
+    run(target, [request])
     return request
 
 
@@ -166,7 +166,7 @@ def test_observers_see_every_atom_once_and_nothing_behind_the_stop() -> None:
     listener = Listener()
     drafter = toy.Hidden(truth, 1, right=0.8, nodes=8)
     request = Request(state, drafter, [MaxLength(17)], observers=[listener])
-    generate(target, [request])
+    run(target, [request])
     assert [atom for outcome in listener.outcomes for atom in outcome.emitted] == truth[:17]
     assert len(listener.outcomes) == request.statistics.calls
     for outcome in listener.outcomes:

@@ -17,10 +17,11 @@ import toy
 from identity import (
     check_cache,
     check_chains,
-    check_compaction,
     check_penalty,
     check_ragged,
+    check_rewind,
     check_stops,
+    check_subsets,
     check_trees,
 )
 from torch import Tensor
@@ -42,56 +43,103 @@ Patch = pytest.MonkeyPatch
 Check = Callable[[], None]
 
 keep = SlotCache.keep
-add = SlotCache._add
+rewind = SlotCache.rewind
+select = SlotCache.select
+announce = SlotCache._announce
 tree_mask = SlotCache.tree_mask
 prompt_mask = SlotCache.prompt_mask
-settle = SlotCache.settle
-gather = SlotLayer.gather
-lengths = SlotCache.lengths.fget
+move = SlotLayer.move
+update = SlotLayer.update
 verify = Greedy.verify
 penalise = RepetitionPenalty.__call__
-assert lengths is not None
 
 
 def rejected_tokens_stay_live(patch: Patch) -> None:
-    def mutant(self: SlotCache, row: int, width: int, path: Sequence[int]) -> None:
-        keep(self, row, width, range(width - 1))
+    def mutant(self: SlotCache, row: int, path: Sequence[int]) -> None:
+        keep(self, row, range(self.writing.width - 1))
 
     patch.setattr(SlotCache, "keep", mutant)
 
 
 def accepted_tokens_are_dropped(patch: Patch) -> None:
     """A reset where a rollback was due."""
-    patch.setattr(SlotCache, "keep", lambda self, row, width, path: keep(self, row, width, []))
+    patch.setattr(SlotCache, "keep", lambda self, row, path: keep(self, row, []))
 
 
 def the_pending_token_is_taken_for_cached(patch: Patch) -> None:
     """The last drafted token and the bonus both wait; only one of them is fed."""
 
-    def mutant(self: SlotCache, row: int, width: int, path: Sequence[int]) -> None:
-        keep(self, row, width, path)
-        self.live[row, self.live.shape[1] - width] = False
+    def mutant(self: SlotCache, row: int, path: Sequence[int]) -> None:
+        keep(self, row, path)
+        self.lengths[row] -= 1
 
     patch.setattr(SlotCache, "keep", mutant)
 
 
 def nodes_are_kept_one_slot_off(patch: Patch) -> None:
-    def mutant(self: SlotCache, row: int, width: int, path: Sequence[int]) -> None:
-        keep(self, row, width, [node - 1 for node in path])
+    def mutant(self: SlotCache, row: int, path: Sequence[int]) -> None:
+        keep(self, row, [node - 1 for node in path])
 
     patch.setattr(SlotCache, "keep", mutant)
 
 
-def the_slot_is_the_position(patch: Patch) -> None:
-    def mutant(self: SlotCache, position: Tensor) -> None:
-        used = self.live.shape[1]
-        add(self, torch.arange(used, used + position.shape[1]).expand_as(position))
+def branches_stay_where_they_were_scored(patch: Patch) -> None:
+    patch.setattr(SlotLayer, "move", lambda self, row, sources, start: None)
 
-    patch.setattr(SlotCache, "_add", mutant)
+
+def the_values_of_branches_stay_behind(patch: Patch) -> None:
+    def mutant(self: SlotLayer, row: int, sources: list[int], start: int) -> None:
+        values = self.values
+        assert values is not None
+        before = values.clone()
+        move(self, row, sources, start)
+        values.copy_(before)
+
+    patch.setattr(SlotLayer, "move", mutant)
+
+
+def the_slot_is_the_position(patch: Patch) -> None:
+    def mutant(self: SlotCache, trees: Any, rows: Any = None) -> Tensor:
+        sees = tree_mask(self, trees, rows)
+        self.queries = torch.tensor(self.writing.starts)[:, None] + torch.arange(sees.shape[2])
+        return sees
+
+    patch.setattr(SlotCache, "tree_mask", mutant)
 
 
 def all_rows_share_one_offset(patch: Patch) -> None:
-    patch.setattr(SlotCache, "lengths", property(lambda c: [max(lengths(c))] * len(lengths(c))))
+    def mutant(self: SlotCache, trees: Any, rows: Any = None) -> Tensor:
+        sees = tree_mask(self, trees, rows)
+        starts = torch.tensor(self.writing.starts)
+        self.queries = self.queries + (starts.max() - starts)[:, None]
+        return sees
+
+    patch.setattr(SlotCache, "tree_mask", mutant)
+
+
+def short_rows_are_written_behind_the_longest(patch: Patch) -> None:
+    """Every row appends where the longest one ends, and is read from there as if aligned."""
+
+    def mutant(self: SlotCache, rows: Sequence[int], width: int) -> None:
+        announce(self, rows, width)
+        self.writing.starts = [self.writing.end - width] * len(rows)
+
+    patch.setattr(SlotCache, "_announce", mutant)
+
+
+def every_call_reads_the_first_rows(patch: Patch) -> None:
+    def mutant(self: SlotLayer, keys: Tensor, values: Tensor, *rest: object) -> Any:
+        first, second = update(self, keys, values)
+        end = self.writing.end
+        assert self.keys is not None
+        assert self.values is not None
+        return self.keys[: len(first), :, :end], self.values[: len(second), :, :end]
+
+    patch.setattr(SlotLayer, "update", mutant)
+
+
+def one_atom_too_few_is_taken_back(patch: Patch) -> None:
+    patch.setattr(SlotCache, "rewind", lambda self, row, count: rewind(self, row, count - 1))
 
 
 def the_node_number_is_the_depth(patch: Patch) -> None:
@@ -105,14 +153,13 @@ def siblings_see_each_other(patch: Patch) -> None:
 def padding_is_known_by_its_token(patch: Patch) -> None:
     """In drafts, where the padding token is a token like any other."""
 
-    def mutant(self: SlotCache, trees: Sequence[DraftTree[int]]) -> Tensor:
-        sees = tree_mask(self, trees)
-        first = sees.shape[3] - sees.shape[2] + 1
-        for row, tree in enumerate(trees):
+    def mutant(self: SlotCache, trees: Sequence[DraftTree[int]], rows: Any = None) -> Tensor:
+        sees = tree_mask(self, trees, rows)
+        for row, (tree, start) in enumerate(zip(trees, self.writing.starts, strict=True)):
             for node, atom in enumerate(tree.atoms):
                 if atom == toy.PAD:
-                    sees[row, 0, :, first + node] = False
-                    sees[row, 0, 1 + node, first + node] = True
+                    sees[row, 0, :, start + 1 + node] = False
+                    sees[row, 0, 1 + node, start + 1 + node] = True
         return sees
 
     patch.setattr(SlotCache, "tree_mask", mutant)
@@ -121,31 +168,14 @@ def padding_is_known_by_its_token(patch: Patch) -> None:
 def the_padding_of_prompts_is_cached(patch: Patch) -> None:
     def mutant(self: SlotCache, lengths: Sequence[int]) -> Tensor:
         sees = prompt_mask(self, lengths)
-        self.live[:] = True
+        self.lengths = [max(lengths)] * len(lengths)
         return sees
 
     patch.setattr(SlotCache, "prompt_mask", mutant)
 
 
 def the_wrong_row_leaves(patch: Patch) -> None:
-    patch.setattr(SlotCache, "settle", lambda self, rows: settle(self, range(len(rows))))
-
-
-def compaction_forgets_the_values(patch: Patch) -> None:
-    def mutant(self: SlotLayer, rows: Tensor, slots: Tensor) -> None:
-        assert self.values is not None
-        values = self.values[rows]
-        gather(self, rows, slots)
-        self.values = values[:, :, : self.used].contiguous()
-
-    patch.setattr(SlotLayer, "gather", mutant)
-
-
-def compaction_takes_the_dead(patch: Patch) -> None:
-    def mutant(self: SlotLayer, rows: Tensor, slots: Tensor) -> None:
-        gather(self, rows, torch.arange(slots.shape[1]).expand_as(slots))
-
-    patch.setattr(SlotLayer, "gather", mutant)
+    patch.setattr(SlotCache, "select", lambda self, rows: select(self, range(len(rows))))
 
 
 def the_bonus_comes_from_the_draft(patch: Patch) -> None:
@@ -199,7 +229,7 @@ def the_penalty_knows_the_whole_draft(patch: Patch) -> None:
 
 
 def stops_are_looked_for_behind_blocks_only(patch: Patch) -> None:
-    def mutant(target: Any, request: Request[Any], tree: Any, scores: Scores) -> None:
+    def mutant(target: Any, request: Request[Any], tree: Any, scores: Scores, seconds: Any) -> None:
         verdict = request.verifier.verify(tree, scores, request.rng)
         block = [*(tree.atoms[node] for node in verdict.path), verdict.correction]
         request.output += block
@@ -214,10 +244,10 @@ def what_stands_behind_the_stop_is_emitted(patch: Patch) -> None:
     """The end is found inside the block, and the rest of the block comes all the same."""
     advance = engine._advance
 
-    def mutant(target: Any, request: Request[Any], tree: Any, scores: Scores) -> None:
+    def mutant(target: Any, request: Request[Any], tree: Any, scores: Scores, seconds: Any) -> None:
         before = len(request.output)
         verdict = request.verifier.verify(tree, scores, request.rng)
-        advance(target, request, tree, scores)
+        advance(target, request, tree, scores, seconds)
         request.output[before:] = [*(tree.atoms[i] for i in verdict.path), verdict.correction]
 
     patch.setattr(engine, "_advance", mutant)
@@ -240,9 +270,12 @@ FOUND_BY: dict[Callable[[Patch], None], list[Check]] = {
     siblings_see_each_other: [check_trees, check_cache],
     padding_is_known_by_its_token: [check_chains],
     the_padding_of_prompts_is_cached: [check_ragged, check_cache],
-    the_wrong_row_leaves: [check_ragged],
-    compaction_forgets_the_values: [check_compaction, check_ragged],
-    compaction_takes_the_dead: [check_compaction],
+    the_wrong_row_leaves: [check_ragged, check_subsets],
+    branches_stay_where_they_were_scored: [check_trees, check_cache, check_rewind],
+    the_values_of_branches_stay_behind: [check_trees, check_cache],
+    short_rows_are_written_behind_the_longest: [check_ragged, check_cache],
+    every_call_reads_the_first_rows: [check_subsets],
+    one_atom_too_few_is_taken_back: [check_rewind],
     the_bonus_comes_from_the_draft: [check_chains, check_trees],
     rejection_comes_one_step_late: [check_chains, check_trees],
     rows_are_read_one_off: [check_chains, check_trees],

@@ -96,7 +96,6 @@ def prompts(lengths: Sequence[int], seed: int = 0) -> list[tuple[int, ...]]:
 class Group:
     slots: SlotCache
     rows: list[Row] = field(default_factory=list)
-    width: int = 0
 
 
 @dataclass(eq=False)
@@ -107,30 +106,40 @@ class Row:
 
 
 class ToyTarget:
-    """The `Target` protocol for `MODEL`. Rows that are opened together share a cache."""
+    """The `Rewindable` protocol for ``model``. Rows that are opened together share a cache."""
 
-    def open(self, inputs: Sequence[tuple[int, ...]]) -> list[Row]:
+    def __init__(self, model: Transformer | None = None) -> None:
+        self.model = model or MODEL
+
+    def open(self, inputs: Sequence[Sequence[int]]) -> list[Row]:
         group = Group(SlotCache(len(inputs)))
         lengths = [len(prompt) - 1 for prompt in inputs]
-        sees = group.slots.prompt_mask(lengths)
-        MODEL(padded([prompt[:-1] for prompt in inputs]), group.slots.position, sees, group.slots)
+        if any(lengths):
+            sees = group.slots.prompt_mask(lengths)
+            ids = padded([prompt[:-1] for prompt in inputs])
+            self.model(ids, group.slots.queries, sees, group.slots)
         group.rows = [Row(group, prompt[-1]) for prompt in inputs]
         return list(group.rows)
 
     def score(self, states: Sequence[Row], trees: Sequence[DraftTree[int]]) -> list[Scores]:
         (group,) = {row.group for row in states}
-        group.slots.settle([i for i, row in enumerate(group.rows) if row.open])
-        group.rows = [row for row in group.rows if row.open]
-        assert group.rows == list(states)
-        sees = group.slots.tree_mask(trees)
-        group.width = sees.shape[2]
+        if not all(row.open for row in group.rows):
+            group.slots.select([i for i, row in enumerate(group.rows) if row.open])
+            group.rows = [row for row in group.rows if row.open]
+        sees = group.slots.tree_mask(trees, [group.rows.index(row) for row in states])
         ids = padded([[row.pending, *tree.atoms] for row, tree in zip(states, trees, strict=True)])
-        position = group.slots.position[:, -group.width :]
-        logits = MODEL(ids, position, sees, group.slots)
+        logits = self.model(ids, group.slots.queries, sees, group.slots)
         return [Scores(row[: 1 + len(tree)]) for row, tree in zip(logits, trees, strict=True)]
 
     def keep(self, state: Row, path: Sequence[int], pending: int) -> None:
-        state.group.slots.keep(state.group.rows.index(state), state.group.width, path)
+        state.group.slots.keep(state.group.rows.index(state), path)
+        state.pending = pending
+
+    def cached(self, state: Row) -> int:
+        return state.group.slots.lengths[state.group.rows.index(state)]
+
+    def rewind(self, state: Row, count: int, pending: int) -> None:
+        state.group.slots.rewind(state.group.rows.index(state), count)
         state.pending = pending
 
     def close(self, states: Sequence[Row]) -> None:

@@ -23,7 +23,7 @@ from transformers import (
 
 from hsd_docparse.document import Box, Page, Region
 from hsd_docparse.errors import TargetError
-from hsd_docparse.speculative import AlignedText, MaxLength, NoDraft, Request, generate
+from hsd_docparse.speculative import AlignedText, MaxLength, NoDraft, Request, run
 from hsd_docparse.targets import open_target
 from hsd_docparse.targets.huggingface import HuggingFaceTarget
 
@@ -231,7 +231,7 @@ def test_a_page_is_read_as_generate_reads_it_with_the_models_own_penalty(
             [*target.stops(prompt), MaxLength(LENGTH)],
             processors=target.processors(prompt),
         )
-        generate(target, [request])
+        run(target, [request])
         assert request.output == truth
 
 

@@ -9,7 +9,7 @@ import pytest
 import tiny_mini
 import torch
 
-from hsd_docparse.speculative import AlignedText, DraftTree, NoDraft, Request, generate, step
+from hsd_docparse.speculative import AlignedText, DraftTree, NoDraft, Request, run, step
 from hsd_docparse.targets.mini import modeling
 from hsd_docparse.targets.mini.dialect import (
     BLOCKS,
@@ -39,7 +39,7 @@ def decode(inputs: list[MiniInputs], drafts: list[list[list[int]]]) -> tuple[lis
         )
         for state, each, draft in zip(states, inputs, drafts, strict=True)
     ]
-    calls = generate(target, requests)
+    calls = run(target, requests)
     return [request.output for request in requests], calls
 
 
@@ -125,7 +125,7 @@ def test_a_narrow_window_forgets_and_stays_exact() -> None:
     def output(draft: list[list[int]]) -> list[int]:
         (state,) = target.open([inputs])
         request = Request(state, AlignedText(draft) if draft else NoDraft(), target.stops(inputs))
-        generate(target, [request])
+        run(target, [request])
         return request.output
 
     plain = output([])

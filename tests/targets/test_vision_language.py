@@ -23,11 +23,9 @@ from hsd_docparse.speculative import (
     RepetitionPenalty,
     Request,
     StopTokens,
-    generate,
+    run,
     step,
 )
-from hsd_docparse.speculative import cache as cache_module
-from hsd_docparse.speculative.cache import SlotCache
 from hsd_docparse.targets.vision_language import VisionLanguageModel, VisionPrompt
 
 LENGTH = 32
@@ -95,7 +93,7 @@ class RandomTrees:
         pass
 
 
-def run(
+def decoded(
     target: VisionLanguageModel,
     prompts: Sequence[VisionPrompt],
     drafters: Sequence[Drafter[int]],
@@ -110,7 +108,7 @@ def run(
         )
         for state, drafter, prompt in zip(target.open(prompts), drafters, prompts, strict=True)
     ]
-    generate(target, requests)
+    run(target, requests)
     return requests
 
 
@@ -150,7 +148,7 @@ def test_every_draft_gives_what_generate_gives(
             AlignedText([truth[15:], damaged, truth[:15]]),
             *(RandomTrees(truth, seed) for seed in range(3)),
         ]
-        done = [run(target, [prompt], [drafter], penalty)[0] for drafter in drafters]
+        done = [decoded(target, [prompt], [drafter], penalty)[0] for drafter in drafters]
         assert [request.output for request in done] == [truth] * len(done)
         assert done[0].statistics.calls == len(truth)
         assert done[1].statistics.calls < len(truth) / 4
@@ -165,19 +163,13 @@ def test_rows_of_a_batch_do_not_influence_each_other(
     for order in ([0, 1, 2], [2, 0, 1], [1, 0], [1, 1, 2, 0, 0]):
         drafters = [RandomTrees(truths[i], seed) for seed, i in enumerate(order)]
         drafters[0] = AlignedText([truths[order[0]]])  # finishes early and leaves the cache
-        done = run(target, [prompts[i] for i in order], drafters, penalty)
+        done = decoded(target, [prompts[i] for i in order], drafters, penalty)
         assert [request.output for request in done] == [truths[i] for i in order]
 
 
 def test_scores_are_those_of_a_fresh_forward_and_so_is_the_cache(
-    target: VisionLanguageModel, prompts: list[VisionPrompt], monkeypatch: pytest.MonkeyPatch
+    target: VisionLanguageModel, prompts: list[VisionPrompt]
 ) -> None:
-    monkeypatch.setattr(cache_module, "DEAD_SHARE", -0.1)  # compact often
-    compacted = []
-    compact = SlotCache._gather
-    monkeypatch.setattr(
-        SlotCache, "_gather", lambda self, rows: compacted.append(rows) or compact(self, rows)
-    )
     truths = [reference(target, prompt) for prompt in prompts]
     requests = [
         Request(state, RandomTrees(truth, 5 + i), [MaxLength(2 * LENGTH)])
@@ -185,7 +177,6 @@ def test_scores_are_those_of_a_fresh_forward_and_so_is_the_cache(
     ]
     while min(len(request.output) for request in requests) < LENGTH - 8:
         step(target, requests)
-    assert compacted, "the cache was never compacted"
     assert sum(r.statistics.accepted for r in requests) > 10, "nothing was kept from a tree"
     assert sum(r.statistics.proposed - r.statistics.accepted for r in requests) > 10
     last = target.score([r.state for r in requests], [DraftTree.empty()] * 3)
@@ -193,12 +184,11 @@ def test_scores_are_those_of_a_fresh_forward_and_so_is_the_cache(
     assert cache is not None
     for row, (request, prompt) in enumerate(zip(requests, prompts, strict=True)):
         fresh, logits = forward(target.model, prompt, request.output)
-        live = cache.live[row].nonzero()[:, 0]
         committed = len(prompt.ids) + len(request.output) - 1
-        assert cache.position[row, live].tolist() == list(range(committed))
+        assert cache.lengths[row] + 1 == committed + 1
         for layer, right in zip(cache.layers, fresh.layers, strict=True):
             for kept, exact in ((layer.keys, right.keys), (layer.values, right.values)):
-                error = (kept[row][:, live] - exact[0][:, :committed]).abs().max()
+                error = (kept[row][:, :committed] - exact[0][:, :committed]).abs().max()
                 assert error < 1e-10
         assert (last[row].logits[0] - logits[0, -1]).abs().max() < 1e-10
 
@@ -248,7 +238,7 @@ def test_groups_and_idle_rows_share_a_call_without_harm(
     step(target, [requests[1]])
     step(target, [requests[2], requests[0]])
     step(target, [requests[0]])
-    generate(target, requests)
+    run(target, requests)
     assert [request.output for request in requests] == truths
     assert not any(request.state.group.cache.layers for request in requests)
 

@@ -85,25 +85,24 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         gaze = state.gazes[path[-1]] if path else state.gaze
         state.gaze = self.dialect.advance(gaze, pending)
 
-    def _settle(self, group: MiniGroup, alive: list[int]) -> None:
-        if len(alive) < len(group.rows):
-            group.memory = group.memory.select(alive)
-            group.counts = [group.counts[i] for i in alive]
-        super()._settle(group, alive)
+    def _forget_closed(self, group: MiniGroup, alive: list[int]) -> None:
+        group.memory = group.memory.select(alive)
+        group.counts = [group.counts[i] for i in alive]
+        super()._forget_closed(group, alive)
 
     def _forward(
-        self, group: MiniGroup, trees: Sequence[DraftTree[int]], sees: Tensor
+        self, group: MiniGroup, rows: list[int], trees: Sequence[DraftTree[int]], sees: Tensor
     ) -> list[Tensor]:
-        position = group.cache.position
-        queries = position[:, -group.width :]
-        near = queries[:, :, None] - position[:, None, :] < self.model.config.window
-        most = group.memory.rows.shape[1]
-        shape = (len(trees), group.width)
+        queries = group.cache.queries
+        near = queries[:, :, None] - group.cache.position[:, None, :] < self.model.config.window
+        memory = group.memory if len(rows) == len(group.rows) else group.memory.select(rows)
+        most = memory.rows.shape[1]
+        shape = (len(trees), queries.shape[1])
         ids, line = np.zeros(shape, np.int64), np.full(shape, -1)
         character, inner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         seen = np.zeros((*shape, most), np.float32)
         real = np.zeros(shape, bool)
-        for r, (row, tree) in enumerate(zip(group.rows, trees, strict=True)):
+        for r, (row, tree) in enumerate(zip([group.rows[i] for i in rows], trees, strict=True)):
             row.gazes = self._follow(row.gaze, tree)
             ids[r, : 1 + len(tree)] = [row.pending, *tree.atoms]
             real[r, : 1 + len(tree)] = True
@@ -119,7 +118,7 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
                     seen[r, node + 1, line[r, node + 1]] = 1
         logits = self.model(
             input_ids=torch.from_numpy(ids),
-            memory=group.memory,
+            memory=memory,
             line=torch.from_numpy(line),
             character=torch.from_numpy(character),
             inner=torch.from_numpy(inner),
@@ -131,7 +130,8 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         ).logits
         vocabulary = self.dialect.vocabulary
         own = logits.split([1 + len(tree) for tree in trees])
-        return [x[:, : vocabulary + count] for x, count in zip(own, group.counts, strict=True)]
+        counts = [group.counts[i] for i in rows]
+        return [x[:, : vocabulary + count] for x, count in zip(own, counts, strict=True)]
 
     def _follow(self, gaze: Gaze, tree: DraftTree[int]) -> list[Gaze]:
         gazes: list[Gaze] = []

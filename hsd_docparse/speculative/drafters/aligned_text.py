@@ -98,13 +98,3 @@ class AlignedText:
         while end < len(self.text) and end - place < limit and self.text[end] != -1:
             end += 1
         return self.text[place:end]
-
-
-class NoDraft:
-    """Proposes nothing: plain decoding, one token a call."""
-
-    def propose(self, output: Sequence[Any], budget: Budget) -> DraftTree[Any]:
-        return DraftTree.empty()
-
-    def observe(self, outcome: Outcome[Any]) -> None:
-        """There is nothing to learn."""

@@ -1,4 +1,4 @@
-"""Verifiers: from the target's scores to what is emitted."""
+"""Lossless greedy verification."""
 
 from __future__ import annotations
 

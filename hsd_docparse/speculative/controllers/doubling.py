@@ -1,4 +1,4 @@
-"""Controllers: how much to propose."""
+"""Longer chains while the draft is right."""
 
 from __future__ import annotations
 
@@ -6,19 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hsd_docparse.speculative.interfaces import Budget, Outcome
-
-
-@dataclass
-class Fixed:
-    """The same budget at every step."""
-
-    budget: Budget = field(default_factory=Budget)
-
-    def plan(self) -> Budget:
-        return self.budget
-
-    def update(self, outcome: Outcome[Any]) -> None:
-        """A fixed budget learns nothing."""
 
 
 @dataclass

@@ -1,0 +1,136 @@
+"""A smaller model drafts; also with a drafter of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hsd_docparse.speculative.drafters.no_draft import NoDraft
+from hsd_docparse.speculative.engine import Request, step
+from hsd_docparse.speculative.interfaces import (
+    Budget,
+    Drafter,
+    Outcome,
+    Processor,
+    Rewindable,
+)
+from hsd_docparse.speculative.laws import Dense, Law
+from hsd_docparse.speculative.sampling import Sampler
+from hsd_docparse.speculative.tree import DraftTree
+from hsd_docparse.speculative.verifiers.greedy import Greedy
+from hsd_docparse.speculative.verifiers.sampling import Sampling
+
+
+class ModelDrafter:
+    """Drafts chains with ``target``, opened on ``inputs``: a smaller model with the same tokens,
+    or an early exit of the same one.
+
+    With a ``sampler`` (the verifier's own) the draft is drawn, and states the laws that it was
+    drawn from; without one it is greedy. ``processors`` must be those of the request that it
+    drafts for. ``beliefs`` states the model's whole distribution beside greedy drafts, for
+    `KlJudge` and for controllers that look at its entropy.
+
+    A ``drafter`` of its own makes verification hierarchical, as in HiSpec (arXiv 2510.01336):
+    its cheap draft is verified by this model before the target sees what remains. What this
+    model emits then still has this model's law, so that nothing else changes.
+
+    What was drafted ahead and agrees with what the target committed stays drafted; only what
+    differs is taken back. So no outcome needs to be told.
+    """
+
+    def __init__(
+        self,
+        target: Rewindable[Any, Any],
+        inputs: Any,
+        *,
+        sampler: Sampler | None = None,
+        processors: Sequence[Processor] = (),
+        drafter: Drafter[int] | None = None,
+        beliefs: bool = False,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.target = target
+        self.sampler = sampler
+        self.beliefs = beliefs
+        (state,) = target.open([inputs])
+        self.request: Request[int] = Request(
+            state,
+            drafter or NoDraft(),
+            stops=(),
+            verifier=Sampling(sampler) if sampler else Greedy(),
+            processors=processors,
+            observers=[self],
+            rng=rng or np.random.default_rng(1),
+        )
+        self.known: list[Law | None] = []
+        """The law, or the belief, for every atom of the request's output; `None` for those that
+        the target chose."""
+        self.followed = 0
+        """Atoms of the target's output that this model is known to hold."""
+
+    def propose(self, output: Sequence[int], budget: Budget) -> DraftTree[int]:
+        self._follow(output)
+        self.extend(len(output), budget)
+        start, end = len(output), self._end(len(output), budget)
+        atoms = self.request.output[start:end]
+        known = self.known[start:end] if self.sampler or self.beliefs else None
+        parents = range(-1, len(atoms) - 1)
+        if self.sampler:
+            return DraftTree(atoms, parents, laws=known)
+        return DraftTree(atoms, parents, beliefs=known)
+
+    def observe(self, outcome: Outcome[int]) -> None:
+        """The next proposal reads the output itself."""
+
+    def extend(self, start: int, budget: Budget) -> None:
+        """Draft until the atoms from ``start`` on are as many as ``budget`` asks for."""
+        while self._end(start, budget) is None:
+            step(self.target, [self.request])
+
+    def on_commit(self, outcome: Outcome[int]) -> None:
+        """Remember the laws of what this model emits (as its own request's observer)."""
+        rows = [0, *(node + 1 for node in outcome.verdict.path)]
+        for row, _ in zip(rows, outcome.emitted, strict=True):
+            if self.sampler:
+                self.known.append(self.sampler.law(outcome.scores, row))
+            else:
+                logits = outcome.scores.logits
+                self.known.append(Dense.softmax(logits[row]) if self.beliefs else None)
+
+    def close(self) -> None:
+        """Give the model's cache back."""
+        self.target.close([self.request.state])
+
+    def _end(self, start: int, budget: Budget) -> int | None:
+        """Where a draft from ``start`` ends; ``None`` if there is not enough of it yet."""
+        output = self.request.output
+        for place in range(start, min(len(output), start + budget.chain)):
+            if budget.enough and budget.enough(output[place], self.known[place]):
+                return place + 1
+        return start + budget.chain if len(output) >= start + budget.chain else None
+
+    def _follow(self, output: Sequence[int]) -> None:
+        """Make the model's own sequence begin with ``output``, keeping all that agrees."""
+        own, state = self.request.output, self.request.state
+        same = self.followed
+        while same < min(len(own), len(output)) and own[same] == output[same]:
+            same += 1
+        self.followed = len(output)
+        missing = list(output[same:])
+        if not missing:
+            return
+        if same < len(own):
+            # The last of its own atoms is pending, so it holds one less than it wrote.
+            self.target.rewind(state, len(own) - 1 - same, missing[0])
+            fed, missing = missing[:1], missing[1:]
+            own[same:] = fed
+            self.known[same:] = [None]
+        if missing:
+            # The pending atom was never cached: this pass caches it, and all but the last.
+            *known, pending = missing
+            self.target.score([state], [DraftTree.chain(known)])
+            self.target.keep(state, range(len(known)), pending)
+            own += missing
+            self.known += [None] * len(missing)
