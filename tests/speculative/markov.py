@@ -70,11 +70,24 @@ class Markov:
         """There is nothing to release."""
 
 
+@dataclass(frozen=True)
+class Remembering(Sampler):
+    """There are few contexts, and each is asked about hundreds of thousands of times."""
+
+    known: dict[bytes, Dense] = field(default_factory=dict)
+
+    def dense(self, logits: Logits) -> Dense:
+        key = logits.tobytes()
+        if key not in self.known:
+            self.known[key] = super().dense(logits)
+        return self.known[key]
+
+
 @dataclass
 class Setting:
     """How atoms are drawn from a model: what must hold of ``p`` and of ``q`` alike."""
 
-    sampler: Sampler = field(default_factory=Sampler)
+    sampler: Sampler = field(default_factory=Remembering)
     processors: tuple[Processor, ...] = ()
     known: dict[tuple[int, tuple[int, ...]], Dense] = field(default_factory=dict)
 

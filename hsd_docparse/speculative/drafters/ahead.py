@@ -28,9 +28,8 @@ class Ahead:
     def propose(self, output: Sequence[int], budget: Budget) -> DraftTree[int]:
         self._wait()
         tree = self.drafter.propose(output, budget)
-        end = len(output) + len(tree)
-        more = Budget(chain=self.most)
-        self.working = self.thread.submit(self.drafter.extend, end, more)
+        end = len(output) + len(tree) + self.most
+        self.working = self.thread.submit(self.drafter.extend, end)
         return tree
 
     def observe(self, outcome: Outcome[int]) -> None:

@@ -72,11 +72,15 @@ class ModelDrafter:
 
     def propose(self, output: Sequence[int], budget: Budget) -> DraftTree[int]:
         self._follow(output)
-        self.extend(len(output), budget)
-        start, end = len(output), self._end(len(output), budget)
-        atoms = self.request.output[start:end]
+        own = self.request.output
+        start = end = len(output)
+        while end < start + budget.chain:
+            end += 1
+            self.extend(end)
+            if budget.enough and budget.enough(own[end - 1], self.known[end - 1]):
+                break
+        atoms, parents = own[start:end], range(-1, end - start - 1)
         known = self.known[start:end] if self.sampler or self.beliefs else None
-        parents = range(-1, len(atoms) - 1)
         if self.sampler:
             return DraftTree(atoms, parents, laws=known)
         return DraftTree(atoms, parents, beliefs=known)
@@ -84,9 +88,9 @@ class ModelDrafter:
     def observe(self, outcome: Outcome[int]) -> None:
         """The next proposal reads the output itself."""
 
-    def extend(self, start: int, budget: Budget) -> None:
-        """Draft until the atoms from ``start`` on are as many as ``budget`` asks for."""
-        while self._end(start, budget) is None:
+    def extend(self, length: int) -> None:
+        """Draft until the model's own output has ``length`` atoms."""
+        while len(self.request.output) < length:
             step(self.target, [self.request])
 
     def on_commit(self, outcome: Outcome[int]) -> None:
@@ -102,14 +106,6 @@ class ModelDrafter:
     def close(self) -> None:
         """Give the model's cache back."""
         self.target.close([self.request.state])
-
-    def _end(self, start: int, budget: Budget) -> int | None:
-        """Where a draft from ``start`` ends; ``None`` if there is not enough of it yet."""
-        output = self.request.output
-        for place in range(start, min(len(output), start + budget.chain)):
-            if budget.enough and budget.enough(output[place], self.known[place]):
-                return place + 1
-        return start + budget.chain if len(output) >= start + budget.chain else None
 
     def _follow(self, output: Sequence[int]) -> None:
         """Make the model's own sequence begin with ``output``, keeping all that agrees."""
