@@ -110,7 +110,7 @@ class Recomputing:
     which order and at which positions, is then right. Doubles the work and more.
     """
 
-    def __init__(self, target: Target[Any, Any], tolerance: float = 1e-8) -> None:
+    def __init__(self, target: Any, tolerance: float = 1e-8) -> None:
         self.target = target
         self.tolerance = tolerance
         self._inputs: dict[int, Any] = {}
@@ -138,6 +138,12 @@ class Recomputing:
         tree = self._trees[id(state)]
         self._committed[id(state)] += [*(tree.atoms[node] for node in path), pending]
         self.target.keep(state, path, pending)
+
+    def rewind(self, state: Any, count: int, pending: Any) -> None:
+        committed = self._committed[id(state)]
+        assert count < len(committed), "more was taken back than was emitted"
+        committed[len(committed) - 1 - count :] = [pending]
+        self.target.rewind(state, count, pending)
 
     def close(self, states: Sequence[Any]) -> None:
         self.target.close(states)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hsd_docparse.speculative import invariants
 from hsd_docparse.speculative.drafters.no_draft import NoDraft
 from hsd_docparse.speculative.engine import Request, step
 from hsd_docparse.speculative.interfaces import (
@@ -64,6 +65,7 @@ class ModelDrafter:
             observers=[self],
             rng=rng or np.random.default_rng(1),
         )
+        self.opened = invariants.ledger(target, self.request)
         self.known: list[Law | None] = []
         """The law, or the belief, for every atom of the request's output; `None` for those that
         the target chose."""
@@ -130,3 +132,6 @@ class ModelDrafter:
             self.target.keep(state, range(len(known)), pending)
             own += missing
             self.known += [None] * len(missing)
+        if invariants.asserted and self.opened is not None:
+            ledger = invariants.ledger(self.target, self.request)
+            assert ledger == self.opened + len(own), "the draft model's cache is not its output"
