@@ -122,14 +122,16 @@ CASES: dict[str, Case] = {
     "chain": Case(drawn(plain)),
     "chain, truncated": Case(drawn(truncated), truncated),
     "chain, penalties": Case(drawn(penalised), penalised),
-    "chain, draft of other settings": Case(drawn(Setting(Remembering(0.5, top_k=2))), penalised, count=SOME),
+    "chain, draft of other settings": Case(
+        drawn(Setting(Remembering(0.5, top_k=2))), penalised, count=SOME
+    ),
     "chain, one-hot draft": Case(drawn(plain, SHARP), count=SOME),
     "tree with replacement": Case(drawn(plain, width=2), controller=short(2)),
     "tree without replacement": Case(drawn(plain, width=2, replace=False), controller=short(2)),
     "wide tree, penalties": Case(
-        drawn(penalised, width=3, replace=False), penalised, controller=short(2)
+        drawn(penalised, width=3, replace=False), penalised, controller=short(2), count=SOME
     ),
-    "fixed text": Case(lambda rng: AlignedText([TEXT]), penalised),
+    "fixed text": Case(lambda rng: AlignedText([TEXT]), penalised, count=SOME),
     "lookup": Case(lambda rng: PromptLookup((*TEXT, *PROMPT)), truncated),
     "model": Case(by_model(plain), count=SOME),
     "model, settings": Case(by_model(penalised), penalised, count=SOME),

@@ -34,13 +34,11 @@ from hsd_docparse.speculative import (
 LENGTH = 60
 
 
-def outcome(
-    tree: DraftTree[int], accepted: int, seconds: Seconds = Seconds()
-) -> Outcome[int]:
+def outcome(tree: DraftTree[int], accepted: int, seconds: Seconds | None = None) -> Outcome[int]:
     """A chain of which the first ``accepted`` atoms were right."""
     tested = min(accepted + 1, len(tree))
     verdict = Verdict(list(range(accepted)), 0, tested)
-    return Outcome(tree, verdict, [*tree.atoms[:accepted], 0], Scores(), seconds)
+    return Outcome(tree, verdict, [*tree.atoms[:accepted], 0], Scores(), seconds or Seconds())
 
 
 def law(*weights: float) -> Dense:

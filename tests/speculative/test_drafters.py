@@ -153,7 +153,9 @@ def test_following_a_text_keeps_the_longest_match() -> None:
     for token in rng.integers(0, 4, 60).tolist():
         text.append(token)
         state, length = tree.follow(state, length, token)
-        longest = max((n for n in range(len(text)) if tuple(text[len(text) - n :]) in strings), default=0)
+        longest = max(
+            (n for n in range(len(text)) if tuple(text[len(text) - n :]) in strings), default=0
+        )
         assert length == longest
 
 

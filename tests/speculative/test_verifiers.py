@@ -173,7 +173,9 @@ def test_entropy_aware_shifts_the_law_as_its_closed_form_says(exclude: bool) -> 
 
 def test_thresholds_are_quantiles_of_what_was_seen() -> None:
     rng = np.random.default_rng(0)
-    pairs = [(Dense(rng.dirichlet(np.ones(8))), Dense(rng.dirichlet(np.ones(8)))) for _ in range(99)]
+    pairs = [
+        (Dense(rng.dirichlet(np.ones(8))), Dense(rng.dirichlet(np.ones(8)))) for _ in range(99)
+    ]
     verifier = EntropyAware.calibrated(pairs, 0.8, top=4)
     assert verifier.top == 4
     assert sum(p.entropy() > verifier.target for p, _ in pairs) == 20

@@ -188,13 +188,21 @@ class Hidden:
     right again, and must be rejected all the same."""
 
     def __init__(
-        self, truth: Sequence[int], seed: int, *, right: float, nodes: int, tree: bool = False
+        self,
+        truth: Sequence[int],
+        seed: int,
+        *,
+        right: float,
+        nodes: int,
+        tree: bool = False,
+        vocabulary: int = VOCABULARY,
     ) -> None:
         self.truth = truth
         self.rng = np.random.default_rng(seed)
         self.right = right
         self.nodes = nodes
         self.tree = tree
+        self.vocabulary = vocabulary
 
     def propose(self, output: Sequence[int], budget: Budget) -> DraftTree[int]:
         atoms: list[int] = []
@@ -204,7 +212,7 @@ class Hidden:
             parent = int(self.rng.integers(-1, len(atoms))) if self.tree else len(atoms) - 1
             place = len(output) + depths[parent]
             truth = self.truth[place] if place < len(self.truth) else PAD
-            wrong = (truth + int(self.rng.integers(1, VOCABULARY))) % VOCABULARY
+            wrong = (truth + int(self.rng.integers(1, self.vocabulary))) % self.vocabulary
             atom = truth if self.rng.random() < self.right else wrong
             if (parent, atom) not in zip(parents, atoms, strict=True):
                 depths[len(atoms)] = depths[parent] + 1
