@@ -256,6 +256,49 @@ def test_model_drafts_change_nothing_and_keep_their_caches(name: str) -> None:
         assert 0 < request.statistics.accepted < request.statistics.proposed
 
 
+def the_last_drafted_atom_is_never_fed(patch: pytest.MonkeyPatch) -> None:
+    """After a draft that was accepted whole, only the bonus is fed."""
+    follow = ModelDrafter._follow
+
+    def mutant(self: ModelDrafter, output: Sequence[int]) -> None:
+        own = self.request.output
+        if own and len(output) == len(own) + 1 and list(output[:-1]) == own:
+            self.target.target.keep = lambda state, path, pending: setattr(
+                state, "pending", pending
+            )
+            follow(self, output)
+            del self.target.target.keep
+        else:
+            follow(self, output)
+
+    patch.setattr(ModelDrafter, "_follow", mutant)
+
+
+def rejected_atoms_stay_in_the_draft_models_cache(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        toy.ToyTarget,
+        "rewind",
+        lambda self, state, count, pending: setattr(state, "pending", pending),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "model"),
+    [
+        (the_last_drafted_atom_is_never_fed, "the same"),
+        (rejected_atoms_stay_in_the_draft_models_cache, "another"),
+        (rejected_atoms_stay_in_the_draft_models_cache, "ahead"),
+    ],
+)
+def test_faults_that_spare_the_output_are_found_in_the_books(
+    fault: Any, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A draft model whose cache is wrong costs acceptance and nothing else."""
+    fault(monkeypatch)
+    with pytest.raises(AssertionError, match="cache is"):
+        drafted(MODELS[model])
+
+
 def test_what_was_drafted_ahead_is_used() -> None:
     """The draft model drafts every atom once when all is accepted, and not again."""
     (prompt,) = toy.prompts([6], seed=11)

@@ -26,7 +26,7 @@ from hsd_docparse.speculative import (
     run,
     step,
 )
-from hsd_docparse.targets.vision_language import VisionLanguageModel, VisionPrompt
+from hsd_docparse.targets.vision_language import VisionLanguageModel, VisionPrompt, VisionRow
 
 LENGTH = 32
 PENALTY = 1.08
@@ -257,6 +257,56 @@ def test_the_picture_and_its_shape_matter(
     else:
         # 8 x 12 patches are 4 x 6 tokens, which take max(4, 6) coordinates.
         assert shift == 6 - 24
+
+
+def the_shift_of_images_is_lost(patch: pytest.MonkeyPatch) -> None:
+    rotary = VisionLanguageModel._rotary
+    patch.setattr(VisionLanguageModel, "_rotary", lambda self, prompt: (rotary(self, prompt)[0], 0))
+
+
+def all_rows_take_the_shift_of_the_last(patch: pytest.MonkeyPatch) -> None:
+    """What the model remembers of its last prefill."""
+    start = VisionLanguageModel.open
+
+    def mutant(self: VisionLanguageModel, inputs: Sequence[VisionPrompt]) -> list[VisionRow]:
+        rows = start(self, inputs)
+        for row in rows:
+            row.shift = rows[-1].shift
+        return rows
+
+    patch.setattr(VisionLanguageModel, "open", mutant)
+
+
+def the_coordinate_is_the_slot(patch: pytest.MonkeyPatch) -> None:
+    start = VisionLanguageModel.open
+
+    def mutant(self: VisionLanguageModel, inputs: Sequence[VisionPrompt]) -> list[VisionRow]:
+        rows = start(self, inputs)
+        for i, row in enumerate(rows):
+            row.group.cache.lengths[i] += row.shift
+            row.shift = 0
+        return rows
+
+    patch.setattr(VisionLanguageModel, "open", mutant)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [the_shift_of_images_is_lost, all_rows_take_the_shift_of_the_last, the_coordinate_is_the_slot],
+)
+def test_faults_of_rotary_positions_are_found(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = VisionLanguageModel(tiny_models.build("qwen2_vl"))
+    prompts = [
+        tiny_models.prompt("qwen2_vl", 8, 12, 0, 7),
+        tiny_models.prompt("qwen2_vl", 4, 8, 1, 9),
+    ]
+    truths = [reference(target, prompt) for prompt in prompts]
+    for damaged in (False, True):
+        if damaged:
+            fault(monkeypatch)
+        drafters = [RandomTrees(truth, i) for i, truth in enumerate(truths)]
+        done = decoded(target, prompts, drafters)
+        assert ([request.output for request in done] == truths) != damaged
 
 
 def test_caches_that_cannot_rewind_are_refused() -> None:
