@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,9 @@ class LanguageModel(GroupedTarget[Group, Row[Group]]):
         self.config = model.config.get_text_config()
         self.cache_argument = cache_argument(model)
         refuse_what_cannot_rewind(model, self.config)
+        # Nobody reads what a prompt's own tokens predict, and the head is large.
+        takes = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self.no_logits = {"logits_to_keep": 1} if takes else {}
         self._refuse_what_takes_no_tree()
 
     @torch.no_grad()
@@ -47,7 +51,7 @@ class LanguageModel(GroupedTarget[Group, Row[Group]]):
             ids = torch.zeros(len(inputs), max(lengths), dtype=torch.long)
             for row, prompt in zip(ids, inputs, strict=True):
                 row[: len(prompt) - 1] = torch.tensor(prompt[:-1])
-            self._call(group.cache, ids, sees)
+            self._call(group.cache, ids, sees, **self.no_logits)
         return list(group.rows)
 
     def rewind(self, state: Row[Group], count: int, pending: int) -> None:
@@ -62,13 +66,14 @@ class LanguageModel(GroupedTarget[Group, Row[Group]]):
         # Processors and argmax work in at least float32, as generate() does.
         return list(logits.to(torch.promote_types(logits.dtype, torch.float32)))
 
-    def _call(self, cache: SlotCache, ids: Tensor, sees: Tensor) -> Tensor:
+    def _call(self, cache: SlotCache, ids: Tensor, sees: Tensor, **options: Any) -> Tensor:
         output = self.model(
             input_ids=ids.to(self.model.device),
             position_ids=cache.queries,
             attention_mask=self._masks(cache, sees),
             use_cache=True,
             **{self.cache_argument: cache},
+            **options,
         )
         logits: Tensor = output.logits
         return logits
