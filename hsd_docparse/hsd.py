@@ -37,10 +37,12 @@ class Reading:
 
     ``finished`` is the reason of the stop. ``seconds``: ``see`` (vision encoder and
     prefill), ``regions`` (stage 1, its own seeing included) and ``page`` (stage 2).
+    ``lossless``: the output is the target's own.
     """
 
     output: list[int]
     finished: str
+    lossless: bool = False
     region_outputs: dict[int, list[int]] = field(default_factory=dict)
     accepted: int = 0
     proposed: int = 0
@@ -108,7 +110,7 @@ def verify_page(
     if choice:
         choice.learn(stages, reading)
     speculation = Speculation(
-        target.name, "lossless", True, len(reading.output), reading.accepted, reading.proposed,
+        target.name, "lossless", reading.lossless, len(reading.output), reading.accepted, reading.proposed,
         reading.region_calls, reading.page_calls, reading.seconds, reading.notes,
     )  # fmt: skip
     if stages == "page":
@@ -175,6 +177,7 @@ def decode(
     return Reading(
         request.output,
         request.finished or "stop",
+        lossless=request.lossless,
         accepted=request.statistics.accepted,
         proposed=request.statistics.proposed,
         page_calls=calls,
