@@ -206,8 +206,6 @@ def measure(model: Any, tokenizer: Any, most: int) -> Iterator[Row]:
                         controller=controller(),
                     )
                     row.runs[way] = _run(request.output, start, watch)
-                    # Prefill scores no draft; theirs is one with the first verification.
-                    row.runs[way].calls -= 1
         yield row
 
 

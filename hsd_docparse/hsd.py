@@ -110,8 +110,8 @@ def verify_page(
     if choice:
         choice.learn(stages, reading)
     speculation = Speculation(
-        target.name, "lossless", reading.lossless, len(reading.output), reading.accepted, reading.proposed,
-        reading.region_calls, reading.page_calls, reading.seconds, reading.notes,
+        target.name, "lossless", reading.lossless, len(reading.output), reading.accepted,
+        reading.proposed, reading.region_calls, reading.page_calls, reading.seconds, reading.notes,
     )  # fmt: skip
     if stages == "page":
         speculation.notes.append("Stage 1 was not run on this page.")

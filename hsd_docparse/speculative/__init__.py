@@ -4,7 +4,10 @@ It imports nothing of the rest of the package and knows no page and no pixel. St
 `interfaces` (the words) and `engine` (the loop).
 
     from hsd_docparse.speculative import MaxLength, PromptLookup, generate
+    from hsd_docparse.targets.language_model import LanguageModel
 
+    target = LanguageModel(model)  # any causal language model of transformers
+    prompt = tokenizer("...").input_ids
     request = generate(target, prompt, PromptLookup(prompt), [MaxLength(200)])
     request.output, request.lossless, request.statistics
 """
@@ -27,7 +30,7 @@ from hsd_docparse.speculative.drafters import (
     SuffixDecoding,
     SuffixTree,
 )
-from hsd_docparse.speculative.engine import Request, Statistics, generate, run, step, stream
+from hsd_docparse.speculative.engine import Request, Statistics, Stream, generate, run, step, stream
 from hsd_docparse.speculative.interfaces import (
     Budget,
     Controller,
@@ -45,7 +48,7 @@ from hsd_docparse.speculative.interfaces import (
     Verifier,
 )
 from hsd_docparse.speculative.laws import Dense, Density, Gaussian, Law, Point, couple
-from hsd_docparse.speculative.processors import FrequencyPenalty, RepetitionPenalty
+from hsd_docparse.speculative.processors import FrequencyPenalty, RepetitionPenalty, Vocabulary
 from hsd_docparse.speculative.sampling import Sampler
 from hsd_docparse.speculative.schedulers import FirstCome, SameLength
 from hsd_docparse.speculative.stops import Loop, MaxLength, StopStrings, StopTokens
@@ -68,6 +71,6 @@ __all__ = [
     "Mixture", "ModelDrafter", "NoDraft", "Observer", "Outcome", "Point", "Pool", "Processor",
     "PromptLookup", "RejectionThreshold", "RepetitionPenalty", "Request", "Rewindable",
     "SameLength", "Sampler", "Sampling", "Scheduler", "Scores", "Seconds", "Statistics", "Stop",
-    "StopStrings", "StopTokens", "SuffixDecoding", "SuffixTree", "Target", "Tolerance", "TopK",
-    "Verdict", "Verifier", "couple", "generate", "run", "step", "stream",
+    "StopStrings", "StopTokens", "Stream", "SuffixDecoding", "SuffixTree", "Target", "Tolerance",
+    "TopK", "Verdict", "Verifier", "Vocabulary", "couple", "generate", "run", "step", "stream",
 ]  # fmt: skip

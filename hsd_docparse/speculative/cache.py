@@ -4,7 +4,7 @@ Every row fills its own slots from the left, without gaps: slot ``i`` of a row h
 ``i``-th atom. A draft is written behind what is committed and is forgotten by not counting it, so a
 rejected chain costs nothing, and an accepted branch of a tree moves a few slots to the left. Rows
 keep their alignment and their positions contiguous however much each of them accepts (the two
-invariants of EQSPEC, arXiv 2510.22876), and no row is ever padded with tokens.
+invariants of EQSPEC, arXiv 2510.22876). What pads the short rows of a call is forgotten with it.
 
 Three things that are easily confused stay apart: the *slot* (where a key is stored), the *content
 position* (how many atoms the row has before it; two siblings share it), and the rotary coordinate

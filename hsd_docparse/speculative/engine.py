@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from hsd_docparse.speculative import invariants
 from hsd_docparse.speculative.controllers.fixed import Fixed
 from hsd_docparse.speculative.interfaces import (
+    Budget,
     Controller,
     Drafter,
     Observer,
@@ -23,7 +24,9 @@ from hsd_docparse.speculative.interfaces import (
     Stop,
     Target,
     Verifier,
+    room,
 )
+from hsd_docparse.speculative.stops import MaxLength
 from hsd_docparse.speculative.tree import Atom, DraftTree
 from hsd_docparse.speculative.verifiers.greedy import Greedy
 
@@ -31,7 +34,7 @@ from hsd_docparse.speculative.verifiers.greedy import Greedy
 @dataclass
 class Statistics:
     """Counts over a request's life. ``calls`` are target calls that it took part in;
-    ``tested`` are the drafted atoms whose acceptance was decided."""
+    ``tested`` are the places of drafts at which acceptance was decided."""
 
     calls: int = 0
     proposed: int = 0
@@ -50,7 +53,7 @@ class Request(Generic[Atom]):
 
     ``output`` grows until one of ``stops`` says that it is complete; ``finished`` is then
     the reason. Every request has a random generator of its own, so that what it draws does
-    not depend on its neighbours.
+    not depend on its neighbours; give one with a seed for outputs that repeat.
     """
 
     state: Any
@@ -60,7 +63,7 @@ class Request(Generic[Atom]):
     processors: Sequence[Processor] = ()
     controller: Controller[Atom] = field(default_factory=Fixed)
     observers: Sequence[Observer[Atom]] = ()
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng())
     output: list[Atom] = field(default_factory=list)
     finished: str | None = None
     statistics: Statistics = field(default_factory=Statistics)
@@ -76,7 +79,7 @@ def step(target: Target[Any, Any], requests: Sequence[Request[Any]]) -> None:
     trees: list[DraftTree[Any]] = []
     times = [time.perf_counter()]
     for request in requests:
-        trees.append(request.drafter.propose(request.output, request.controller.plan()))
+        trees.append(request.drafter.propose(request.output, _budget(target, request)))
         times.append(time.perf_counter())
     scores = target.score([request.state for request in requests], trees)
     scoring = time.perf_counter() - times[-1]
@@ -115,8 +118,34 @@ def generate(
     ``lossless`` and ``statistics``.
     """
     request = _opened(target, inputs, drafter, stops, parts)
-    run(target, [request])
+    try:
+        run(target, [request])
+    finally:
+        if request.finished is None:
+            target.close([request.state])
     return request
+
+
+class Stream(Iterator[list[Any]]):
+    """Yields what every target call adds to ``request.output``. Closed early, by `close`, at the
+    end of a ``with`` block, or when nobody holds it any more, it gives the target's memory back.
+    """
+
+    def __init__(self, target: Target[Any, Any], request: Request[Any]) -> None:
+        self.request = request
+        self._pieces = _pieces(target, request)
+
+    def __next__(self) -> list[Any]:
+        return next(self._pieces)
+
+    def close(self) -> None:
+        self._pieces.close()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 def stream(
@@ -125,10 +154,12 @@ def stream(
     drafter: Drafter[Any],
     stops: Sequence[Stop[Any]],
     **parts: Any,
-) -> Iterator[list[Any]]:
-    """As `generate`, yielding what every target call adds. Closing the iterator early gives
-    the target's memory back."""
-    request = _opened(target, inputs, drafter, stops, parts)
+) -> Stream:
+    """As `generate`, piece by piece."""
+    return Stream(target, _opened(target, inputs, drafter, stops, parts))
+
+
+def _pieces(target: Target[Any, Any], request: Request[Any]) -> Generator[list[Any], None, None]:
     try:
         while request.finished is None:
             before = len(request.output)
@@ -146,8 +177,22 @@ def _opened(
     stops: Sequence[Stop[Any]],
     parts: dict[str, Any],
 ) -> Request[Any]:
-    (state,) = target.open([inputs])
-    return Request(state, drafter, stops, **parts)
+    if not stops:
+        raise ValueError("Without stops a sequence never ends: give at least a MaxLength.")
+    request: Request[Any] = Request(None, drafter, stops, **parts)
+    (request.state,) = target.open([inputs])
+    return request
+
+
+def _budget(target: Target[Any, Any], request: Request[Any]) -> Budget:
+    """What the controller plans, and no more than can still be emitted or has a position."""
+    budget = request.controller.plan()
+    left = [s.limit - len(request.output) - 1 for s in request.stops if isinstance(s, MaxLength)]
+    most = min([room(target, request.state), *left])
+    if most >= max(budget.chain, budget.depth):
+        return budget
+    most = int(max(0, most))
+    return replace(budget, chain=min(budget.chain, most), depth=min(budget.depth, most))
 
 
 def _advance(

@@ -43,7 +43,8 @@ class Scores:
 @dataclass
 class Verdict(Generic[Atom]):
     """``path``: accepted nodes from the first level down. ``correction``: the atom that
-    follows them, chosen by the target. ``tested``: nodes whose acceptance was decided."""
+    follows them, chosen by the target. ``tested``: how many levels of the draft were decided, the
+    accepted ones and the one at which nothing was, if there was something to accept."""
 
     path: list[int]
     correction: Atom
@@ -55,15 +56,15 @@ class Budget:
     """How much may be proposed in one step. ``chain`` caps an unambiguous draft, ``nodes``
     and ``depth`` cap a tree.
 
-    A drafter that drafts atom by atom asks ``enough`` after each, with the atom and the law that
-    it was drawn from, and ends its draft behind an atom for which that is true. Behind, not
-    before: the atom is paid for, and a draft without it would be biased by its value.
+    A drafter that drafts atom by atom asks ``enough`` after each, with the atoms drafted so far
+    and the laws that they were drawn from, and ends its draft there if that is true. Behind the
+    last atom, not before it: it is paid for, and a draft without it would be biased by its value.
     """
 
     chain: int = 64
     nodes: int = 128
     depth: int = 15
-    enough: Callable[[Any, Law | None], bool] | None = None
+    enough: Callable[[Sequence[Any], Sequence[Law | None]], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ class Outcome(Generic[Atom]):
 
 
 class Drafter(Protocol[Atom]):
-    """Proposes continuations of what has been committed. It may read ``output`` only."""
+    """Proposes continuations of what has been committed. It may read ``output`` only, and serves
+    one request: what it remembers is that request's."""
 
     def propose(self, output: Sequence[Atom], budget: Budget) -> DraftTree[Atom]: ...
 
@@ -125,6 +127,13 @@ class Rewindable(Target[Inputs, State], Protocol):
     def rewind(self, state: State, count: int, pending: int) -> None:
         """Forget the last ``count`` cached atoms and make ``pending`` the pending atom."""
         ...
+
+
+def room(target: Any, state: Any) -> float:
+    """How many atoms may be drafted before the target runs out of positions. Targets that can run
+    out have a method ``room(state)``."""
+    own = getattr(target, "room", None)
+    return float(own(state)) if own else float("inf")
 
 
 class Processor(Protocol):

@@ -44,8 +44,12 @@ def check_step(
     assert all(request.finished is None for request in requests), "a finished request was asked"
     states = {id(request.state) for request in requests}
     assert len(states) == len(requests), "two requests share a state"
-    generators = {id(request.rng) for request in requests}
-    assert len(generators) == len(requests), "two requests share a random generator"
+    drawn = [str(request.rng.bit_generator.state) for request in requests]
+    assert len(set(drawn)) == len(requests), "two requests share their random numbers"
+    for request in requests:
+        own = getattr(getattr(request.drafter, "request", None), "rng", request.rng)
+        same = str(own.bit_generator.state) == str(request.rng.bit_generator.state)
+        assert own is request.rng or not same, "a draft model draws what its request draws"
     for tree, own in zip(trees, scores, strict=True):
         _check_tree(tree)
         rows = own.laws if own.laws is not None else own.logits
@@ -127,10 +131,13 @@ class Recomputing:
         scores = self.target.score(states, trees)
         for state, tree, own in zip(states, trees, scores, strict=True):
             self._trees[id(state)] = tree
-            for node in {ROOT, len(tree) - 1}:
-                path = [tree.atoms[i] for i in tree.path(node)]
-                fresh = self._fresh(self._inputs[id(state)], [*self._committed[id(state)], *path])
-                apart = np.abs(np.asarray(own.logits[node + 1]) - fresh).max()
+            committed = self._committed[id(state)]
+            for leaf in [n for n in range(-1, len(tree)) if not tree.children(n)]:
+                path = tree.path(leaf)
+                chain = [*committed, *(tree.atoms[node] for node in path)]
+                fresh = self._fresh(self._inputs[id(state)], chain)[-1 - len(path) :]
+                rows = _array(own.logits)[[0, *(node + 1 for node in path)]]
+                apart = np.abs(rows - fresh).max()
                 assert apart < self.tolerance, f"the cache is {apart:.1e} from a fresh pass"
         return scores
 
@@ -154,6 +161,10 @@ class Recomputing:
     def _fresh(self, inputs: Any, atoms: list[Any]) -> Any:
         (state,) = self.target.open([inputs])
         (scores,) = self.target.score([state], [DraftTree.chain(atoms)])
-        last = np.asarray(scores.logits[-1]).copy()
+        logits = _array(scores.logits).copy()
         self.target.close([state])
-        return last
+        return logits
+
+
+def _array(logits: Any) -> Any:
+    return logits.detach().cpu().numpy() if hasattr(logits, "detach") else logits

@@ -11,6 +11,24 @@ import numpy as np
 from hsd_docparse.speculative.tree import DraftTree
 
 
+class Vocabulary:
+    """Cuts logits to ``size`` tokens, or fills them up with tokens that cannot come: models of one
+    family pad their heads differently."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __call__(self, logits: Any, sequence: Sequence[int], tree: DraftTree[int]) -> Any:
+        missing = self.size - logits.shape[-1]
+        if missing <= 0:
+            return logits[:, : self.size]
+        if isinstance(logits, np.ndarray):
+            return np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
+        filled = logits.new_full((len(logits), self.size), -np.inf)
+        filled[:, :-missing] = logits
+        return filled
+
+
 class FrequencyPenalty:
     """Subtracts ``frequency`` times the count of an atom among those generated so far, and
     ``presence`` once from every atom that was generated; the prompt does not count.

@@ -25,6 +25,12 @@ class Sampler:
     top_p: float = 1.0
     min_p: float = 0.0
 
+    def __post_init__(self) -> None:
+        if self.temperature < 0 or self.top_k < 0:
+            raise ValueError("temperature and top_k are 0 or more.")
+        if not (0 < self.top_p <= 1 and 0 <= self.min_p <= 1):
+            raise ValueError("top_p is above 0 and at most 1, min_p from 0 to 1.")
+
     def law(self, scores: Scores, row: int) -> Law:
         """The target's law after node ``row - 1`` (``0``: after the pending atom)."""
         if scores.laws is not None:

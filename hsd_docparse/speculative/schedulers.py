@@ -22,8 +22,8 @@ class FirstCome:
 
 @dataclass(frozen=True)
 class SameLength:
-    """Requests of equal length, so that no row of a call is padded: EXSPEC's grouping
-    (arXiv 2510.22876).
+    """Requests of equal length, so that rows of a call differ by their drafts alone: EXSPEC's
+    grouping (arXiv 2510.22876).
 
     Among the oldest ``window`` requests the largest group of one ``length`` (of a request's
     state, usually `Target.cached`) goes, at most ``most`` of it, the oldest group first among

@@ -12,8 +12,8 @@ class StopTokens:
 
     reason = "stop"
 
-    def __init__(self, tokens: Collection[int]) -> None:
-        self.tokens = frozenset(tokens)
+    def __init__(self, tokens: int | Collection[int]) -> None:
+        self.tokens = frozenset([tokens] if isinstance(tokens, int) else tokens)
 
     def ends(self, output: Sequence[int], length: int) -> bool:
         return output[length - 1] in self.tokens
@@ -28,8 +28,10 @@ class StopStrings:
 
     reason = "stop"
 
-    def __init__(self, strings: Collection[str], decode: Callable[[list[int]], str]) -> None:
-        self.strings = tuple(strings)
+    def __init__(self, strings: str | Collection[str], decode: Callable[[list[int]], str]) -> None:
+        self.strings = (strings,) if isinstance(strings, str) else tuple(strings)
+        if not all(self.strings) or not self.strings:
+            raise ValueError("A stop string has at least one character.")
         self.decode = decode
         # A character may take several tokens, up to four where bytes are tokens.
         self.tail = 4 * max(map(len, self.strings)) + 4
@@ -45,11 +47,13 @@ class StopStrings:
 
 
 class MaxLength:
-    """Ends after ``limit`` atoms."""
+    """Ends after ``limit`` atoms, at least one."""
 
     reason = "length"
 
     def __init__(self, limit: int) -> None:
+        if limit < 1:
+            raise ValueError("A sequence has at least one atom.")
         self.limit = limit
 
     def ends(self, output: Sequence[Any], length: int) -> bool:

@@ -37,6 +37,11 @@ def refuse_what_cannot_rewind(model: Any, text: Any) -> None:
             f"{name} was loaded with {text._attn_implementation} attention, which takes no tree "
             "mask: load it with sdpa or eager."
         )
+    if "local" in (getattr(text, "attention_layers", None) or ()):
+        raise TargetError(
+            f"{name} has local attention layers, which count slots and not positions, so it "
+            "cannot verify drafts."
+        )
     layers = set(getattr(text, "layer_types", None) or ()) - REWINDABLE
     if layers or model._is_stateful:
         kind = ", ".join(sorted(layers)) or "recurrent"

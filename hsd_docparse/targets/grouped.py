@@ -56,6 +56,9 @@ class GroupedTarget(ABC, Generic[AnyGroup, AnyRow]):
             logits = self._forward(group, asked, own, sees)
             for i, tree, rows in zip(asked, own, logits, strict=True):
                 scores[group.rows[i]] = Scores(rows[: 1 + len(tree)])
+        if torch.cuda.is_available():
+            # What a call takes is measured where it is made; the verifier would wait anyway.
+            torch.cuda.synchronize()
         return [scores[row] for row in states]
 
     def keep(self, state: AnyRow, path: Sequence[int], pending: int) -> None:

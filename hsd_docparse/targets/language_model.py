@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from hsd_docparse.errors import TargetError
-from hsd_docparse.speculative import DraftTree
+from hsd_docparse.speculative import DraftTree, Scores
 from hsd_docparse.speculative.cache import SlotCache
 from hsd_docparse.targets.attention import (
     attention_mask,
@@ -23,7 +24,21 @@ PROBE = DraftTree([1, 2, 3, 4], [-1, -1, 0, 2])
 """Two branches; what the model says at every node must be what it says of the bare path."""
 
 
-class LanguageModel(GroupedTarget[Group, Row[Group]]):
+@dataclass(eq=False)
+class TextGroup(Group):
+    """``skipped``: inputs of the last pass whose logits were left out, in every row."""
+
+    skipped: int = 0
+
+
+@dataclass(eq=False)
+class TextRow(Row[TextGroup]):
+    """``prompt``: the tokens before the pending one, until the first call has fed them."""
+
+    prompt: list[int] = field(default_factory=list)
+
+
+class LanguageModel(GroupedTarget[TextGroup, TextRow]):
     """Prompts are token ids, at least one each; rows of any length share a batch.
 
     Layers with a sliding window keep all their keys here and see the window by content position,
@@ -36,33 +51,52 @@ class LanguageModel(GroupedTarget[Group, Row[Group]]):
         self.config = model.config.get_text_config()
         self.cache_argument = cache_argument(model)
         refuse_what_cannot_rewind(model, self.config)
-        # Nobody reads what a prompt's own tokens predict, and the head is large.
-        takes = "logits_to_keep" in inspect.signature(model.forward).parameters
-        self.no_logits = {"logits_to_keep": 1} if takes else {}
+        self.may_skip = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._refuse_what_takes_no_tree()
 
-    @torch.no_grad()
-    def open(self, inputs: Sequence[Sequence[int]]) -> list[Row[Group]]:
-        group = Group(SlotCache(len(inputs), self.model.device))
-        group.rows = [Row(group, prompt[-1]) for prompt in inputs]
-        lengths = [len(prompt) - 1 for prompt in inputs]
-        if any(lengths):
-            sees = group.cache.prompt_mask(lengths)
-            ids = torch.zeros(len(inputs), max(lengths), dtype=torch.long)
-            for row, prompt in zip(ids, inputs, strict=True):
-                row[: len(prompt) - 1] = torch.tensor(prompt[:-1])
-            self._call(group.cache, ids, sees, **self.no_logits)
+    def open(self, inputs: Sequence[Sequence[int]]) -> list[TextRow]:
+        if not all(isinstance(prompt[0], int) for prompt in inputs):
+            raise TargetError("A prompt is a list of token ids: call tolist() on a tensor.")
+        group = TextGroup(SlotCache(len(inputs), self.model.device))
+        group.rows = [TextRow(group, prompt[-1], prompt=list(prompt[:-1])) for prompt in inputs]
         return list(group.rows)
 
-    def rewind(self, state: Row[Group], count: int, pending: int) -> None:
+    def score(self, states: Sequence[TextRow], trees: Sequence[DraftTree[int]]) -> list[Scores]:
+        """One forward pass a group. The first one of a row feeds its prompt too."""
+        waiting = [(state, state.prompt, state.pending) for state in states]
+        whole = [
+            tree if not state.prompt else _behind_prompt(state, tree)
+            for state, tree in zip(states, trees, strict=True)
+        ]
+        all_scores = super().score(states, whole)
+        for (state, prompt, pending), tree, scores in zip(waiting, trees, all_scores, strict=True):
+            first = len(prompt) - state.group.skipped
+            scores.logits = scores.logits[first : first + 1 + len(tree)]
+            if prompt:
+                super().keep(state, range(len(prompt) - 1), pending)
+                state.prompt = []
+        return all_scores
+
+    def cached(self, state: TextRow) -> int:
+        return super().cached(state) + len(state.prompt)
+
+    def room(self, state: TextRow) -> float:
+        """How many tokens may be drafted before positions run out."""
+        positions = getattr(self.config, "max_position_embeddings", None)
+        return positions - self.cached(state) - 1 if positions else float("inf")
+
+    def rewind(self, state: TextRow, count: int, pending: int) -> None:
         state.group.cache.rewind(state.group.rows.index(state), count)
         state.pending = pending
 
     def _forward(
-        self, group: Group, rows: list[int], trees: Sequence[DraftTree[int]], sees: Tensor
+        self, group: TextGroup, rows: list[int], trees: Sequence[DraftTree[int]], sees: Tensor
     ) -> list[Tensor]:
         ids = draft_ids([group.rows[i].pending for i in rows], trees)
-        logits = self._call(group.cache, ids, sees)
+        # Nobody reads what a prompt's own tokens predict, and the head is large.
+        group.skipped = min(len(group.rows[i].prompt) for i in rows) if self.may_skip else 0
+        keep = {"logits_to_keep": ids.shape[1] - group.skipped} if group.skipped else {}
+        logits = self._call(group.cache, ids, sees, **keep)
         # Processors and argmax work in at least float32, as generate() does.
         return list(logits.to(torch.promote_types(logits.dtype, torch.float32)))
 
@@ -96,7 +130,7 @@ class LanguageModel(GroupedTarget[Group, Row[Group]]):
         try:
             (state,) = self.open([[0, 1]])
             (scores,) = self.score([state], [PROBE])
-        except TypeError as error:
+        except Exception as error:
             raise TargetError(f"{name} cannot verify a draft: {error}.") from error
         self.close([state])
         for node in range(len(PROBE)):
@@ -109,3 +143,11 @@ class LanguageModel(GroupedTarget[Group, Row[Group]]):
                     f"{name} reads a tree of drafts differently from the same tokens alone, so "
                     "it cannot verify drafts."
                 )
+
+
+def _behind_prompt(row: TextRow, tree: DraftTree[int]) -> DraftTree[int]:
+    """Makes the first token of the prompt pending, and returns all others with ``tree`` behind."""
+    first, *chain = [*row.prompt, row.pending]
+    row.pending = first
+    parents = [*range(-1, len(chain) - 1), *(len(chain) + parent for parent in tree.parents)]
+    return DraftTree([*chain, *tree.atoms], parents)

@@ -280,8 +280,8 @@ def unlikely_atoms_are_dropped_unverified(patch: Patch) -> None:
     def mutant(self: ModelDrafter, output: Sequence[int], budget: Budget) -> DraftTree[int]:
         answers = [False]
 
-        def enough(atom: int, law: Any) -> bool:
-            answers.append(budget.enough is not None and budget.enough(atom, law))
+        def enough(atoms: Any, laws: Any) -> bool:
+            answers.append(budget.enough is not None and budget.enough(atoms, laws))
             return answers[-1]
 
         tree = propose(self, output, replace(budget, enough=enough))

@@ -91,15 +91,17 @@ def test_the_entropy_stop_follows_its_bound() -> None:
     enough = controller.plan().enough
     assert enough is not None
     sure, unsure = law(98, 1, 1), law(*[1] * 30)
-    assert not enough(0, sure)
-    assert enough(0, unsure)
+    assert not enough([0], [sure])
+    assert enough([0], [unsure])
+    assert enough([0, 0], [sure, unsure])
+    assert not enough([0, 0], [unsure, sure])
     for atom in range(3):
-        assert enough(atom, sure) == enough(0, sure), "it must not depend on the atom"
+        assert enough([atom], [sure]) == enough([0], [sure]), "it must not depend on the atom"
     edge = (0.6**2) / 0.2
     assert 1 - np.sqrt(0.2 * edge) == pytest.approx(0.4)
     assert unsure.entropy() > edge > sure.entropy()
-    assert not enough(0, None)
-    assert not enough(0, Point(0))
+    assert not enough([0], [None])
+    assert not enough([0], [Point(0)])
 
 
 def test_the_entropy_stop_drafts_longer_where_more_is_accepted() -> None:
@@ -127,7 +129,7 @@ def test_a_draft_ends_when_a_rejection_has_become_likely() -> None:
         enough = controller.plan().enough
         assert enough is not None
         # 0.8 each before anything was seen: 1 - 0.8 ** 6 = 0.74
-        assert [enough(0, None) for _ in range(6)] == [False] * 5 + [True]
+        assert [enough([0] * n, [None] * n) for n in range(1, 7)] == [False] * 5 + [True]
 
 
 def test_chances_are_learned_by_the_drafts_own_probability() -> None:
@@ -200,6 +202,12 @@ def test_speculation_goes_off_where_it_does_not_pay_and_comes_back() -> None:
     assert any(lengths[100:]), "it never looked again"
     again = simulated(costs, 0.95, seconds, 600, seed=1)
     assert min(again[-20:]) >= 2
+
+
+def test_no_chain_is_longer_than_the_budget() -> None:
+    costs = CostModel(Budget(chain=5))
+    lengths = simulated(costs, 0.99, (1, 0.01, 0), 100)
+    assert max(lengths) == 5
 
 
 def test_predicted_speed_is_measured_speed() -> None:

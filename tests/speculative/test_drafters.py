@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 import toy
 
 from hsd_docparse.speculative import (
@@ -18,16 +19,19 @@ from hsd_docparse.speculative import (
     Drafter,
     DraftTree,
     Fixed,
+    KlJudge,
     MaxLength,
     ModelDrafter,
     NoDraft,
     Outcome,
     Pool,
     PromptLookup,
+    RejectionThreshold,
     Request,
     Sampler,
     Sampling,
     Scores,
+    Statistics,
     SuffixDecoding,
     SuffixTree,
     Verdict,
@@ -161,13 +165,14 @@ def test_following_a_text_keeps_the_longest_match() -> None:
 
 def test_suffix_decoding_proposes_what_was_frequent() -> None:
     drafter = SuffixDecoding([1, 2, 5, 1, 2, 5, 1, 2, 6, 1], factor=2.0)
-    tree = drafter.propose([2], Budget(chain=2))
+    tree = drafter.propose([2], Budget(depth=2))
     # Two of three times 5 came, and then 1; once 6.
     level = {tree.atoms[i] for i, parent in enumerate(tree.parents) if parent == -1}
     assert level == {5, 6}
     assert tree.atoms[0] == 5
     assert max(tree.depths()) == 2
-    unlikely = SuffixDecoding([1, 2, 5, 1, 2, 5, 1, 2, 6, 1], least=0.5).propose([2], Budget())
+    unlikely = SuffixDecoding([1, 2, 5, 1, 2, 5, 1, 2, 6, 1], least=0.34).propose([2], Budget())
+    assert 5 in unlikely.atoms
     assert 6 not in [unlikely.atoms[i] for i, p in enumerate(unlikely.parents) if p == -1]
 
 
@@ -175,7 +180,8 @@ def test_a_longer_match_is_trusted_further() -> None:
     text = list(range(40))
     for length in (1, 3, 9):
         drafter = SuffixDecoding(text, factor=2.0)
-        assert len(drafter.propose([99, *text[:length]], Budget())) == 2 * length + 1
+        budget = Budget(depth=64)
+        assert len(drafter.propose([99, *text[:length]], budget)) == 2 * length + 1
 
 
 def test_past_requests_draft_too() -> None:
@@ -325,13 +331,79 @@ def test_a_draft_ends_behind_the_atom_that_is_enough() -> None:
     truth = toy.greedy(prompt, 10)
     asked = []
 
-    def enough(atom: int, law: Any) -> bool:
-        asked.append(atom)
-        return len(asked) == 3
+    def enough(atoms: Sequence[int], laws: Any) -> bool:
+        asked.append(list(atoms))
+        return len(atoms) == 3
 
     drafter = ModelDrafter(toy.ToyTarget(), prompt)
     tree = drafter.propose([], Budget(chain=8, enough=enough))
-    assert list(tree.atoms) == asked == truth[:3]
+    assert list(tree.atoms) == truth[:3]
+    assert asked == [truth[:1], truth[:2], truth[:3]], "once for every atom"
+    # A pool asks several drafters with one budget.
+    controller = RejectionThreshold(Budget(chain=9), threshold=0.7)
+    for budget in [controller.plan()] * 2:
+        drafter = ModelDrafter(toy.ToyTarget(), prompt)
+        assert len(drafter.propose([], budget)) == 6
+
+
+def test_a_draft_model_follows_one_request() -> None:
+    (prompt,) = toy.prompts([6], seed=11)
+    drafter = ModelDrafter(toy.ToyTarget(toy.Transformer(5)), prompt)
+    drafter.propose([1, 2, 3], Budget(chain=2))
+    with pytest.raises(ValueError, match="make a new one"):
+        drafter.propose([1], Budget(chain=2))
+
+
+@pytest.mark.parametrize("width", [toy.VOCABULARY - 3, toy.VOCABULARY + 4])
+def test_a_draft_model_may_have_a_head_of_another_width(width: int) -> None:
+    class Padded(toy.Transformer):
+        def __init__(self, seed: int) -> None:
+            super().__init__(seed)
+            generator = torch.Generator().manual_seed(1)
+            extra = torch.randn(toy.SIZE, 40, generator=generator, dtype=torch.float64)
+            self.head = torch.cat([self.head, 3 * extra], 1)[:, :width]
+
+    sampler = Sampler(1.5)
+    for parts in ({}, {"verifier": Sampling(sampler)}, {"verifier": KlJudge(0.5)}):
+        options = {"sampler": sampler} if "Sampling" in str(parts) else {"beliefs": True}
+        request, _ = drafted(
+            lambda prompt, options=options: ModelDrafter(
+                toy.ToyTarget(Padded(5)), prompt, vocabulary=toy.VOCABULARY, **options
+            ),
+            **parts,
+        )
+        assert len(request.output) == LENGTH
+        assert max(request.output) < toy.VOCABULARY
+
+
+def test_no_draft_is_longer_than_what_may_still_be_emitted() -> None:
+    (prompt,) = toy.prompts([6], seed=11)
+    drafter = ModelDrafter(toy.ToyTarget(), prompt)
+    target = toy.ToyTarget()
+    (state,) = target.open([prompt])
+    request = Request(state, drafter, [MaxLength(8)], controller=Fixed(Budget(chain=5)))
+    run(target, [request])
+    assert request.statistics == Statistics(2, proposed=6, tested=6, accepted=6)
+
+
+def test_samples_differ_unless_seeds_are_given() -> None:
+    (prompt,) = toy.prompts([6], seed=11)
+
+    def output(**rng: Any) -> list[int]:
+        sampler = Sampler(2.0)
+        drafter = ModelDrafter(toy.ToyTarget(toy.Transformer(5)), prompt, sampler=sampler, **rng)
+        target = toy.ToyTarget()
+        (state,) = target.open([prompt])
+        parts = {"rng": np.random.default_rng(9)} if rng else {}
+        request = Request(state, drafter, [MaxLength(20)], Sampling(sampler), **parts)
+        run(target, [request])
+        return request.output
+
+    assert len({tuple(output()) for _ in range(4)}) == 4
+    same = {tuple(output(rng=np.random.default_rng(3))) for _ in range(4)}
+    assert len(same) == 1
+    with pytest.raises(AssertionError, match="draws what its request draws"):
+        output(rng=np.random.default_rng(9))
 
 
 # --- Pools ---

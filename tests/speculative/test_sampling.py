@@ -56,6 +56,14 @@ def test_at_temperature_zero_all_mass_is_on_the_best() -> None:
     assert Sampler(0.0).dense(torch.tensor([0.1, 2.0, 1.9])).probabilities.tolist() == [0, 1, 0]
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"temperature": -1}, {"top_k": -1}, {"top_p": 0}, {"top_p": 1.1}, {"min_p": 1.5}]
+)
+def test_settings_that_leave_no_law_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"(0 or more|from 0 to 1)\.$"):
+        Sampler(**wrong)  # type: ignore[arg-type]
+
+
 def test_masked_tokens_stay_masked() -> None:
     law = Sampler(0.5, top_p=0.9).dense(np.array([1.0, -np.inf, 0.5]))
     assert law.probabilities[1] == 0

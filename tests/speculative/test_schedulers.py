@@ -137,7 +137,7 @@ def test_what_is_sampled_does_not_depend_on_the_batch() -> None:
 
 
 def test_a_shared_generator_is_found() -> None:
-    with pytest.raises(AssertionError, match="share a random generator"):
+    with pytest.raises(AssertionError, match="share their random numbers"):
         sampled(range(8), shared=True)
     with invariants.checked(False):
         assert sampled(range(8), shared=True) != sampled([5, 2, 7, 0, 6, 3, 1, 4], shared=True)

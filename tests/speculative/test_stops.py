@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from hsd_docparse.speculative import Loop, MaxLength, Stop, StopTokens
+from hsd_docparse.speculative import Loop, MaxLength, Stop, StopStrings, StopTokens
 
 
 def stopped_at(stop: Stop[str], text: Iterable[str]) -> int | None:
@@ -63,3 +63,37 @@ def test_only_the_end_counts() -> None:
     assert Loop().ends(looped, len(looped))
     assert Loop().ends([*looped, "c"], len(looped))
     assert not Loop().ends([*looped, "c"], len(looped) + 1)
+
+
+def spelled(text: str) -> list[int]:
+    return list(text.encode())
+
+
+def text_of(ids: list[int]) -> str:
+    return bytes(ids).decode(errors="replace")
+
+
+@pytest.mark.parametrize("string", ["end", "。", "né", "end of it all"])
+def test_stop_strings_of_several_tokens_end_with_the_one_that_completes_them(string: str) -> None:
+    text = "Ein Satz, né avec des accents — fin。The end of it all, and more"
+    stop = StopStrings([string], text_of)
+    output = spelled(text)
+    ends = [n for n in range(1, len(output) + 1) if stop.ends(output, n)]
+    at = text.index(string)
+    assert ends[0] == len(spelled(text[: at + len(string)]))
+    assert stop.trimmed(output) == text[:at]
+
+
+def test_one_stop_may_be_given_alone() -> None:
+    assert StopTokens(7).ends([1, 7], 2)
+    assert not StopTokens(7).ends([7, 1], 2)
+    assert not StopStrings("END", text_of).ends(spelled("the E"), 5)
+    assert StopStrings("END", text_of).ends(spelled("the END"), 7)
+
+
+def test_stops_that_make_no_sense_are_refused() -> None:
+    for wrong in ([], "", [""]):
+        with pytest.raises(ValueError, match="at least one character"):
+            StopStrings(wrong, text_of)
+    with pytest.raises(ValueError, match="at least one atom"):
+        MaxLength(0)

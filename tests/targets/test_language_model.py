@@ -11,14 +11,23 @@ import tiny_language_models as tiny
 import torch
 from tiny_language_models import NAMES, VOCABULARY
 from toy import Hidden
-from transformers import MambaConfig, MambaForCausalLM
+from transformers import (
+    BloomConfig,
+    BloomForCausalLM,
+    GPTNeoConfig,
+    GPTNeoForCausalLM,
+    MambaConfig,
+    MambaForCausalLM,
+)
 
 from hsd_docparse.errors import TargetError
 from hsd_docparse.speculative import (
     Ahead,
     Budget,
     Drafter,
+    DraftTree,
     Fixed,
+    Greedy,
     KlJudge,
     MaxLength,
     ModelDrafter,
@@ -169,6 +178,41 @@ def test_attention_that_takes_no_tree_is_refused_by_name() -> None:
         LanguageModel(model)
 
 
+def test_other_kinds_of_attention_are_refused_in_a_sentence() -> None:
+    size: dict[str, Any] = {"vocab_size": 32, "hidden_size": 16, "num_hidden_layers": 2}
+    local = GPTNeoConfig(
+        **{**size, "num_layers": 2, "num_heads": 2, "attention_types": [[["global", "local"], 1]]}
+    )
+    with pytest.raises(TargetError, match="GPTNeoForCausalLM has local attention layers"):
+        LanguageModel(GPTNeoForCausalLM(local))
+    with pytest.raises(TargetError, match="BloomForCausalLM cannot verify a draft"):
+        LanguageModel(
+            BloomForCausalLM(BloomConfig(vocab_size=32, hidden_size=16, n_layer=1, n_head=2))
+        )
+
+
+@pytest.mark.parametrize("positions", [20, 30])
+def test_drafts_end_where_positions_do(positions: int) -> None:
+    """The target's, and those of a draft model that has fewer."""
+    model, small = tiny.build("gpt2"), tiny.build("gpt2")
+    small.transformer.wpe = torch.nn.Embedding(positions, 32, dtype=torch.float64)
+    small.config.n_positions = positions
+    (prompt,) = tiny.prompts(1, seed=1)
+    length = positions - len(prompt)
+    (truth,) = tiny.greedy(small, [prompt], length)
+    for make in (ModelDrafter, lambda *given: Ahead(ModelDrafter(*given))):
+        drafter = make(LanguageModel(small), prompt)
+        assert generate(LanguageModel(small), prompt, drafter, [MaxLength(length)]).output == truth
+    (longer,) = tiny.greedy(model, [prompt], 40)
+    for make in (ModelDrafter, lambda *given: Ahead(ModelDrafter(*given))):
+        drafter = make(LanguageModel(small), prompt)
+        request = generate(
+            LanguageModel(model), prompt, drafter, [MaxLength(40)],
+            controller=Fixed(Budget(chain=3)),
+        )  # fmt: skip
+        assert request.output == longer
+
+
 def test_a_model_that_ignores_the_mask_is_found_out() -> None:
     class Careless(type(tiny.build("llama"))):  # type: ignore[misc]
         def forward(self, *args: Any, attention_mask: Any = None, **rest: Any) -> Any:
@@ -251,18 +295,55 @@ def test_streamed_pieces_are_the_output_and_closing_gives_the_memory_back(model:
         drafter = hidden(truth, 0, "always right")
         return stream(target, prompt, drafter, [MaxLength(LENGTH)])
 
-    got = list(pieces())
+    whole = pieces()
+    got = list(whole)
+    assert whole.request.output == truth
+    assert whole.request.lossless
+    assert whole.request.statistics.calls == 3
     assert [len(piece) for piece in got] == [6, 6, 2]
     assert [token for piece in got for token in piece] == truth
     opened = []
     open_states = target.open
     target.open = lambda inputs: opened.append(open_states(inputs)) or opened[-1]  # type: ignore
-    early = pieces()
-    assert next(early) == truth[:6]
-    early.close()
+    with pieces() as early:
+        assert next(early) == truth[:6]
+    for piece in pieces():
+        assert piece == truth[:6]
+        break
+    del early
+    for (state,) in opened:
+        assert not state.open
+        assert not state.group.cache.layers
+    assert len(opened) == 2
+
+
+def test_a_request_that_fails_gives_its_memory_back(model: Any) -> None:
+    target = LanguageModel(model)
+    opened = []
+    open_states = target.open
+    target.open = lambda inputs: opened.append(open_states(inputs)) or opened[-1]  # type: ignore
+    with pytest.raises(IndexError):
+        generate(target, [1, 2], _Unknown(), [MaxLength(9)])
     ((state,),) = opened
     assert not state.open
-    assert not state.group.cache.layers
+    with pytest.raises(TypeError, match="verifer"):
+        generate(target, [1, 2], NoDraft(), [MaxLength(9)], verifer=Greedy())
+    assert len(opened) == 1, "what is misspelled is found before anything is computed"
+    with pytest.raises(ValueError, match="never ends"):
+        generate(target, [1, 2], NoDraft(), [])
+
+
+class _Unknown(NoDraft):
+    """Drafts a token that no model knows."""
+
+    def propose(self, output: Sequence[int], budget: Budget) -> DraftTree[int]:
+        return DraftTree.chain([10**6])
+
+
+def test_prompts_that_are_no_lists_are_refused_in_a_sentence(model: Any) -> None:
+    for prompt in (torch.tensor([1, 2]), torch.tensor([[1, 2]])):
+        with pytest.raises(TargetError, match=r"call tolist\(\)"):
+            generate(LanguageModel(model), prompt, NoDraft(), [MaxLength(3)])
 
 
 def letters(ids: Sequence[int]) -> str:

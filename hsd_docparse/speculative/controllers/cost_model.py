@@ -36,9 +36,9 @@ class CostModel:
     With acceptance ``a`` an atom, a chain of ``g`` gives ``(1 - a^(g+1)) / (1 - a)`` atoms and
     costs the drafting of ``g`` and one call of ``1 + g``. Both costs are straight lines fitted
     to what calls took; ``a`` is accepted over tested atoms, old steps fading by ``memory``.
-    ``lengths`` are the chains to choose from (0: no speculation). Every ``retry``-th step takes
-    the next shorter or longer one, so that the costs stay known and a switched-off
-    draft gets another chance.
+    ``lengths`` are the chains to choose from (0: no speculation), cut where the ``budget`` ends.
+    Every ``retry``-th step takes the next shorter or longer one, so that the costs stay known and
+    a switched-off draft gets another chance.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -60,7 +60,7 @@ class CostModel:
         elif self.steps % self.retry == 0:
             at += 1 if self.steps // self.retry % 2 else -1
             at = min(max(at, 0), len(self.lengths) - 1)
-        chain = self.lengths[at]
+        chain = min(self.budget.chain, self.lengths[at])
         return replace(
             self.budget,
             chain=chain,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,8 +33,9 @@ class EntropyStop:
     def plan(self) -> Budget:
         return replace(self.budget, enough=self.enough)
 
-    def enough(self, atom: Any, law: Law | None) -> bool:
-        """A statement about the law, not about the atom that was drawn."""
+    def enough(self, atoms: Sequence[Any], laws: Sequence[Law | None]) -> bool:
+        """A statement about the last law, not about the atom that was drawn."""
+        law = laws[-1]
         if not isinstance(law, Dense):
             return False
         return bool(1 - np.sqrt(self.scale * law.entropy()) < self.threshold)

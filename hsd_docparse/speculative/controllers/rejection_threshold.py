@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -30,16 +32,12 @@ class RejectionThreshold:
     tested: list[float] = field(default_factory=lambda: [2.5] * (BINS + 1), init=False)
     """Counts by draft probability, the last for atoms without a law; they begin as if a few had
     been seen, most of them accepted."""
-    whole: float = field(default=1.0, init=False)
-    """The chance that everything in the draft under way will be accepted."""
 
     def plan(self) -> Budget:
-        self.whole = 1.0
         return replace(self.budget, enough=self.enough)
 
-    def enough(self, atom: Any, law: Law | None) -> bool:
-        self.whole *= self.chance(atom, law)
-        return 1 - self.whole > self.threshold
+    def enough(self, atoms: Sequence[Any], laws: Sequence[Law | None]) -> bool:
+        return 1 - prod(map(self.chance, atoms, laws)) > self.threshold
 
     def chance(self, atom: Any, law: Law | None) -> float:
         kind = _kind(atom, law)

@@ -16,8 +16,10 @@ from hsd_docparse.speculative.interfaces import (
     Outcome,
     Processor,
     Rewindable,
+    room,
 )
 from hsd_docparse.speculative.laws import Dense, Law
+from hsd_docparse.speculative.processors import Vocabulary
 from hsd_docparse.speculative.sampling import Sampler
 from hsd_docparse.speculative.tree import DraftTree
 from hsd_docparse.speculative.verifiers.greedy import Greedy
@@ -30,8 +32,10 @@ class ModelDrafter:
 
     With a ``sampler`` (the verifier's own) the draft is drawn, and states the laws that it was
     drawn from; without one it is greedy. ``processors`` must be those of the request that it
-    drafts for. ``beliefs`` states the model's whole distribution beside greedy drafts, for
-    `KlJudge` and for controllers that look at its entropy.
+    drafts for, and ``rng`` must not draw what the request's draws. ``vocabulary`` is the width of
+    the target's logits, where this model's head is padded to another. ``beliefs`` states the
+    model's whole distribution beside greedy drafts, for `KlJudge` and for controllers that look at
+    its entropy.
 
     A ``drafter`` of its own makes verification hierarchical, as in HiSpec (arXiv 2510.01336):
     its cheap draft is verified by this model before the target sees what remains. What this
@@ -50,6 +54,7 @@ class ModelDrafter:
         processors: Sequence[Processor] = (),
         drafter: Drafter[int] | None = None,
         beliefs: bool = False,
+        vocabulary: int | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
         self.target = target
@@ -61,9 +66,9 @@ class ModelDrafter:
             drafter or NoDraft(),
             stops=(),
             verifier=Sampling(sampler) if sampler else Greedy(),
-            processors=processors,
+            processors=[Vocabulary(vocabulary), *processors] if vocabulary else processors,
             observers=[self],
-            rng=rng or np.random.default_rng(1),
+            rng=rng or np.random.default_rng(),
         )
         self.opened = invariants.ledger(target, self.request)
         self.known: list[Law | None] = []
@@ -73,13 +78,16 @@ class ModelDrafter:
         """Atoms of the target's output that this model is known to hold."""
 
     def propose(self, output: Sequence[int], budget: Budget) -> DraftTree[int]:
-        self._follow(output)
         own = self.request.output
+        if room(self.target, self.request.state) < len(output) - len(own) + budget.chain:
+            # The target goes on where this model has no positions left.
+            return DraftTree.empty()
+        self._follow(output)
         start = end = len(output)
         while end < start + budget.chain:
             end += 1
             self.extend(end)
-            if budget.enough and budget.enough(own[end - 1], self.known[end - 1]):
+            if budget.enough and budget.enough(own[start:end], self.known[start:end]):
                 break
         atoms, parents = own[start:end], range(-1, end - start - 1)
         known = self.known[start:end] if self.sampler or self.beliefs else None
@@ -91,8 +99,8 @@ class ModelDrafter:
         """The next proposal reads the output itself."""
 
     def extend(self, length: int) -> None:
-        """Draft until the model's own output has ``length`` atoms."""
-        while len(self.request.output) < length:
+        """Draft until the model's own output has ``length`` atoms, or no position is left."""
+        while len(self.request.output) < length and room(self.target, self.request.state) > 0:
             step(self.target, [self.request])
 
     def on_commit(self, outcome: Outcome[int]) -> None:
@@ -112,6 +120,8 @@ class ModelDrafter:
     def _follow(self, output: Sequence[int]) -> None:
         """Make the model's own sequence begin with ``output``, keeping all that agrees."""
         own, state = self.request.output, self.request.state
+        if len(output) < self.followed:
+            raise ValueError("A draft model follows one request: make a new one for the next.")
         same = self.followed
         while same < min(len(own), len(output)) and own[same] == output[same]:
             same += 1

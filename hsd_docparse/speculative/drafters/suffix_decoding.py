@@ -26,7 +26,7 @@ class _State:
 class SuffixTree:
     """All substrings of the texts read so far, with their counts, as a suffix automaton, which
     grows by at most two states a token (Blumer et al. 1985). Texts are read token by token, and
-    do not run into each other."""
+    do not run into each other. A token costs a step for every length of what it repeats."""
 
     def __init__(self) -> None:
         self.states = [_State()]
@@ -79,9 +79,9 @@ class SuffixTree:
 
         def push(state: int, chance: float, node: int, level: int) -> None:
             after = self.states[state].after
-            total = self.states[state].count or sum(self.states[s].count for s in after.values())
+            total = sum(self.states[following].count for following in after.values())
             for token, following in after.items():
-                share = chance * self.states[following].count / max(1, total)
+                share = chance * self.states[following].count / total
                 if share >= least:
                     heapq.heappush(heap, (-share, len(atoms), token, following, node, level))
 
@@ -173,4 +173,4 @@ class SuffixDecoding:
         if length == 0:
             return DraftTree.empty(), 0.0
         nodes = min(budget.nodes, int(self.factor * min(length, self.longest)) + 1)
-        return tree.best_branches(state, nodes, budget.chain, self.least)
+        return tree.best_branches(state, nodes, budget.depth, self.least)

@@ -34,9 +34,10 @@ class Sampling:
         while True:
             node = path[-1] if path else ROOT
             p = self.sampler.law(scores, node + 1)
-            for child in tree.children(node):
+            children = tree.children(node)
+            tested += bool(children)
+            for child in children:
                 q, atom = tree.law(child), tree.atoms[child]
-                tested += 1
                 if accepts(p, q, atom, rng):
                     path.append(child)
                     break
