@@ -76,6 +76,8 @@ class Request(Generic[Atom]):
 
 def step(target: Target[Any, Any], requests: Sequence[Request[Any]]) -> None:
     """Advance unfinished ``requests`` by one target call, each by at least one atom."""
+    if invariants.asserted:
+        invariants.check_requests(requests)
     trees: list[DraftTree[Any]] = []
     times = [time.perf_counter()]
     for request in requests:
@@ -84,7 +86,7 @@ def step(target: Target[Any, Any], requests: Sequence[Request[Any]]) -> None:
     scores = target.score([request.state for request in requests], trees)
     scoring = time.perf_counter() - times[-1]
     if invariants.asserted:
-        invariants.check_step(requests, trees, scores)
+        invariants.check_scores(trees, scores)
     for i, (request, tree, own) in enumerate(zip(requests, trees, scores, strict=True)):
         _advance(target, request, tree, own, Seconds(times[i + 1] - times[i], scoring))
 

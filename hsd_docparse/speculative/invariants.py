@@ -37,19 +37,21 @@ def checked(on: bool = True) -> Iterator[None]:
         asserted = before
 
 
-def check_step(
-    requests: Sequence[Request[Any]], trees: Sequence[DraftTree[Any]], scores: Sequence[Scores]
-) -> None:
-    """Before verification: requests, drafts and scores belong together."""
+def check_requests(requests: Sequence[Request[Any]]) -> None:
+    """Before a step: no request is finished, or shares a state or random numbers."""
     assert all(request.finished is None for request in requests), "a finished request was asked"
     states = {id(request.state) for request in requests}
     assert len(states) == len(requests), "two requests share a state"
     drawn = [str(request.rng.bit_generator.state) for request in requests]
     assert len(set(drawn)) == len(requests), "two requests share their random numbers"
-    for request in requests:
-        own = getattr(getattr(request.drafter, "request", None), "rng", request.rng)
-        same = str(own.bit_generator.state) == str(request.rng.bit_generator.state)
-        assert own is request.rng or not same, "a draft model draws what its request draws"
+    for request, own in zip(requests, drawn, strict=True):
+        drafts = getattr(getattr(request.drafter, "request", None), "rng", request.rng)
+        same = str(drafts.bit_generator.state) == own
+        assert drafts is request.rng or not same, "a draft model draws what its request draws"
+
+
+def check_scores(trees: Sequence[DraftTree[Any]], scores: Sequence[Scores]) -> None:
+    """Before verification: drafts are trees, and every node was scored."""
     for tree, own in zip(trees, scores, strict=True):
         _check_tree(tree)
         rows = own.laws if own.laws is not None else own.logits

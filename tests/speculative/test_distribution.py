@@ -16,7 +16,7 @@ from markov import SEQUENCES, Setting
 from hsd_docparse.speculative import invariants
 
 PIECES = 4
-CONTROL = 20_000
+CONTROL = 12_000
 """Sequences that show a bias as large as those of the faults beyond doubt."""
 
 
@@ -66,7 +66,7 @@ def test_the_mixture_is_not_the_target() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_every_step_keeps_the_invariants(name: str) -> None:
     with invariants.checked():
-        sample(name, 5, 300)
+        sample(name, 5, 150)
 
 
 def test_settings_make_different_laws() -> None:
