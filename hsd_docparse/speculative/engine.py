@@ -119,13 +119,10 @@ def generate(
     ``controller``, ``observers``, ``rng``. The request says what it was: ``output``, ``finished``,
     ``lossless`` and ``statistics``.
     """
-    request = _opened(target, inputs, drafter, stops, parts)
-    try:
-        run(target, [request])
-    finally:
-        if request.finished is None:
-            target.close([request.state])
-    return request
+    pieces = stream(target, inputs, drafter, stops, **parts)
+    for _ in pieces:
+        pass
+    return pieces.request
 
 
 class Stream(Iterator[list[Any]]):

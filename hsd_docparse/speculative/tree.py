@@ -96,10 +96,14 @@ class DraftTree(Generic[Atom]):
 
     def child(self, node: int, atom: Atom) -> int | None:
         """The child of ``node`` that holds ``atom``."""
-        for i in range(node + 1, len(self.atoms)):
-            if self.parents[i] == node and self.atoms[i] == atom:
-                return i
-        return None
+        return next((i for i in self.children(node) if self.atoms[i] == atom), None)
+
+    def only_child(self, node: int) -> int | None:
+        """The child of ``node`` in a chain, `None` at its end; `ValueError` where it branches."""
+        children = self.children(node)
+        if len(children) > 1:
+            raise ValueError("This verifier is defined along a chain, and the draft branches.")
+        return children[0] if children else None
 
     def path(self, node: int) -> list[int]:
         """Nodes from the first level down to ``node``, itself included."""

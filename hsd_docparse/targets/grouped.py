@@ -56,7 +56,7 @@ class GroupedTarget(ABC, Generic[AnyGroup, AnyRow]):
             logits = self._forward(group, asked, own, sees)
             for i, tree, rows in zip(asked, own, logits, strict=True):
                 scores[group.rows[i]] = Scores(rows[: 1 + len(tree)])
-        if torch.cuda.is_available():
+        if any(row.group.cache.at.type == "cuda" for row in states):
             # What a call takes is measured where it is made; the verifier would wait anyway.
             torch.cuda.synchronize()
         return [scores[row] for row in states]

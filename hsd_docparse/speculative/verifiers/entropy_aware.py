@@ -51,12 +51,9 @@ class EntropyAware:
         node = ROOT
         while True:
             p = self.sampler.dense(scores.logits[node + 1])
-            children = tree.children(node)
-            if not children:
+            child = tree.only_child(node)
+            if child is None:
                 return Verdict(path, p.sample(rng), len(path))
-            if len(children) > 1:
-                raise ValueError("EASD is defined along a chain, and this draft branches.")
-            (child,) = children
             q, atom = tree.law(child), tree.atoms[child]
             if not accepts(p, q, atom, rng):
                 return Verdict(path, int(residual(p, q, atom).sample(rng)), len(path) + 1)

@@ -29,4 +29,4 @@ class Greedy:
             if node is not None:
                 path.append(node)
         tip = path[-1] if path else ROOT
-        return Verdict(path, choice, tested=len(path) + (tip in tree.parents))
+        return Verdict(path, choice, tested=len(path) + bool(tree.children(tip)))

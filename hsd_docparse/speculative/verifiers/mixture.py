@@ -39,12 +39,9 @@ class Mixture:
         node = ROOT
         while True:
             p = self.sampler.dense(scores.logits[node + 1])
-            children = tree.children(node)
-            if not children:
+            child = tree.only_child(node)
+            if child is None:
                 return Verdict(path, p.sample(rng), len(path))
-            if len(children) > 1:
-                raise ValueError("A mixture is defined along a chain, and this draft branches.")
-            (child,) = children
             q = _dense(tree, child, len(p.probabilities))
             w = self.weight(p, q) if callable(self.weight) else self.weight
             v = Dense(w * p.probabilities + (1 - w) * q.probabilities)
