@@ -7,7 +7,7 @@
 The model is SmolLM2-135M-Instruct (Apache-2.0), whose weights that package ships; nothing else
 of the project uses it. The prompts ask for copies, summaries and answers about the texts of the
 samples. Both sides have the same drafter with the same settings: prompt lookup of ten tokens behind
-the latest bigram or token, and an early exit of the model itself, five tokens a draft. All times
+a bigram or token seen before, and an early exit of the model itself, five tokens a draft. All times
 hold prefill. ``overhead`` is the share of a step outside the model's forward passes.
 """
 

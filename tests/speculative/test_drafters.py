@@ -52,10 +52,12 @@ def proposed(drafter: Drafter[int], output: Sequence[int], **budget: int) -> lis
 # --- Lookups ---
 
 
-def test_prompt_lookup_copies_from_behind_the_latest_place_of_the_longest_match() -> None:
+def test_prompt_lookup_copies_from_behind_the_latest_whole_place_of_the_longest_match() -> None:
     drafter = PromptLookup([1, 2, 3, 9, 8, 2, 3, 7, 6, 5, 1, 2], longest=3)
     assert proposed(drafter, [3], chain=3) == [9, 8, 2]  # 1 2 3, though 2 3 stands later
     assert proposed(drafter, [3, 4, 2, 3], chain=3) == [4, 2, 3]  # 2 3 at its latest
+    assert proposed(drafter, [3, 4, 2, 3], chain=4) == [7, 6, 5, 1]  # 4 2 3 is less than four
+    assert proposed(drafter, [3, 4, 2, 3], chain=20) == drafter.text[3:]  # the first place
     assert proposed(drafter, [3, 4, 2, 3, 11], chain=3) == []
 
 
@@ -65,7 +67,7 @@ def test_prompt_lookup_needs_the_shortest_at_least() -> None:
     assert proposed(PromptLookup(), []) == []
 
 
-def test_prompt_lookup_is_what_a_search_from_the_end_finds() -> None:
+def test_prompt_lookup_is_what_a_search_finds() -> None:
     rng = np.random.default_rng(0)
     for _ in range(30):
         text = rng.integers(0, 4, 60).tolist()
@@ -76,7 +78,9 @@ def test_prompt_lookup_is_what_a_search_from_the_end_finds() -> None:
                 tail = text[end - length : end]
                 places = [i for i in range(length, end) if text[i - length : i] == tail]
                 if places:
-                    found = text[places[-1] : min(end, places[-1] + 5)]
+                    whole = [i for i in places if i + 5 <= end]
+                    place = whole[-1] if whole else places[0]
+                    found = text[place : min(end, place + 5)]
                     break
             assert proposed(drafter, text[10:end], chain=5) == found
 
