@@ -21,7 +21,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hsd_docparse import __version__
-from hsd_docparse.convert import DPI, Conversion, open_conversion
+from hsd_docparse.convert import DEADLINE, DPI, Conversion, open_conversion
 from hsd_docparse.document import Page
 from hsd_docparse.errors import DocparseError, InputError
 from hsd_docparse.export import export, output_files, output_names
@@ -60,6 +60,7 @@ class Options:
     target: str
     mode: Mode
     dpi: float
+    deadline: float
     figures: bool
     layouts: bool
     debug: bool
@@ -140,6 +141,14 @@ def docparse(
             metavar="N", min=36, max=600, help="Resolution at which pages are looked at, 36 to 600."
         ),
     ] = DPI,
+    deadline: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Longest time that drafting a page may take; 0: no limit, no separate process.",
+        ),
+    ] = DEADLINE,
     figures: Annotated[
         bool, typer.Option("--figures", help="Save figures to NAME.figures/ and link them.")
     ] = False,
@@ -172,6 +181,7 @@ def docparse(
         target,
         mode,
         dpi,
+        deadline,
         figures,
         debug_layout,
         debug,
@@ -221,6 +231,8 @@ def _convert(path: Path, name: str, options: Options, console: Console) -> Tally
             pages=options.pages,
             password=options.password,
             dpi=options.dpi,
+            deadline=options.deadline or None,
+            pictures=options.figures or options.layouts,
         ) as conversion,
         _streams(base, options.formats) as streams,
         _progress(console, path, conversion) as advance,
@@ -228,7 +240,6 @@ def _convert(path: Path, name: str, options: Options, console: Console) -> Tally
         written = export(
             conversion,
             streams,
-            dpi=options.dpi,
             figures=base.with_name(f"{name}.figures") if base and options.figures else None,
             layouts=base if options.layouts else None,
         )

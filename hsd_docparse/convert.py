@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hsd_docparse.document import Document, Page
 from hsd_docparse.errors import DocparseError, TargetError
-from hsd_docparse.sources import DamagedPage, SourcePage, TextLayer, open_source
-from hsd_docparse.sources.page_ranges import select_pages
+from hsd_docparse.worker import Answer, Drafted, Job, Opened, read
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -25,15 +24,18 @@ Mode = Literal["draft", "lossless"]
 greedy decoding gives."""
 
 DPI = 150.0
+DEADLINE = 120.0
+"""Seconds; a page that takes longer is given up."""
 
 logger = logging.getLogger(__name__)
 
 
 class PageRead(NamedTuple):
-    """A page as read, and as its file gives it (None where the file could not open it)."""
+    """A page as read, and the picture that its boxes are on: None where nobody asked for it, or
+    the page cannot be drawn."""
 
     page: Page
-    source: SourcePage | None
+    picture: Image.Image | None
 
 
 @dataclass
@@ -55,20 +57,26 @@ def open_conversion(
     pages: str | Sequence[int] | None = None,
     password: str | None = None,
     dpi: float = DPI,
+    deadline: float | None = DEADLINE,
+    pictures: bool = False,
 ) -> Iterator[Conversion]:
-    """Open ``path`` for conversion page by page; see `parse` for the arguments and errors."""
-    with open_source(path, password=password, pages=pages) as source:
+    """Open ``path`` for conversion page by page; see `parse` for the arguments and errors. With
+    ``pictures`` every page comes with the picture that its boxes are on."""
+    wanted = pictures or not (mode == "draft" or target == "none")
+    drafts = _drafts(Job(Path(path), password, pages, dpi, wanted), deadline)
+    with closing(drafts):
+        opened = next(drafts)
+        assert isinstance(opened, Opened)
         verifier = _verifier(target, mode)
         document = Document(
             source=str(path),
-            page_count=source.page_count,
+            page_count=opened.page_count,
             mode=mode if verifier else "draft",
             target=verifier.name if verifier else "none",
-            metadata=source.metadata,
+            metadata=opened.metadata,
         )
-        read = _drafted if verifier is None else _verifying(verifier)
-        reads = (_guarded(read, page, dpi) for page in source.pages())
-        yield Conversion(document, len(select_pages(pages, source.page_count)), reads)
+        verify = _verifying(verifier) if verifier else None
+        yield Conversion(document, len(opened.selected), _read(drafts, verify))
 
 
 def iter_pages(
@@ -79,10 +87,17 @@ def iter_pages(
     pages: str | Sequence[int] | None = None,
     password: str | None = None,
     dpi: float = DPI,
+    deadline: float | None = DEADLINE,
 ) -> Iterator[Page]:
     """The pages of `parse`, each as soon as it is read; memory does not grow with their number."""
     with open_conversion(
-        path, target=target, mode=mode, pages=pages, password=password, dpi=dpi
+        path,
+        target=target,
+        mode=mode,
+        pages=pages,
+        password=password,
+        dpi=dpi,
+        deadline=deadline,
     ) as conversion:
         for page, _ in conversion.reads:
             yield page
@@ -96,6 +111,7 @@ def parse(
     pages: str | Sequence[int] | None = None,
     password: str | None = None,
     dpi: float = DPI,
+    deadline: float | None = DEADLINE,
 ) -> Document:
     """Read a PDF, an image or an office document.
 
@@ -103,77 +119,53 @@ def parse(
     folder with a model, or an open target; ``"none"`` leaves the draft as it is, and so does
     ``mode="draft"``. A target opened by name is kept for the next call. ``pages`` selects
     pages (``"1-3,7"``, or their numbers); ``dpi`` is the resolution at which pages are looked at.
+    ``deadline`` is how many seconds the drafting of a page may take, in a process of its own; None
+    drafts in this process, where a file that crashes its reader crashes the caller.
 
     A page that cannot be read has its ``error`` set and costs no other page. Raises
     `InputError` or `PasswordError` when the file cannot be opened, `TargetError` when the
     target cannot.
     """
     with open_conversion(
-        path, target=target, mode=mode, pages=pages, password=password, dpi=dpi
+        path,
+        target=target,
+        mode=mode,
+        pages=pages,
+        password=password,
+        dpi=dpi,
+        deadline=deadline,
     ) as conversion:
         document = conversion.document
         document.pages = [read.page for read in conversion.reads]
         return document
 
 
-class _RenderedOnce:
-    """A `SourcePage` that keeps its last picture: drafting, verifying and cutting figures all
-    ask for the same one."""
+def _drafts(job: Job, deadline: float | None) -> Generator[Answer]:
+    if deadline is None:
+        return read(job)
+    from hsd_docparse.isolation import read_isolated
 
-    def __init__(self, page: SourcePage) -> None:
-        self._page = page
-        self._picture: tuple[float, Image.Image] | None = None
-        self.number = page.number
-        self.width = page.width
-        self.height = page.height
-        self.warnings = page.warnings
-
-    @property
-    def native_dpi(self) -> float | None:
-        return self._page.native_dpi
-
-    def render(self, dpi: float) -> Image.Image:
-        if self._picture is None or self._picture[0] != dpi:
-            self._picture = dpi, self._page.render(dpi)
-        return self._picture[1]
-
-    def text_layer(self) -> TextLayer | None:
-        return self._page.text_layer()
+    return read_isolated(job, deadline)
 
 
-def _guarded(
-    read: Callable[[SourcePage, float], Page], source: SourcePage | DamagedPage, dpi: float
-) -> PageRead:
-    """What ``read`` makes of a page; whatever a broken page sets off costs no other page."""
-    if isinstance(source, DamagedPage):
-        return PageRead(Page(source.number, 0, 0, error=source.error), None)
-    picture = _RenderedOnce(source)
-    try:
-        page = read(picture, dpi)
-    except Exception as error:
-        known = isinstance(error, DocparseError)
-        cause = f"unexpected {type(error).__name__} ({error}); --debug shows where it arose."
-        message = str(error) if known else cause
-        page = Page(source.number, source.width, source.height, error=message)
-        logger.debug("page %d failed", page.number, exc_info=True)
-    page.warnings += [warning for warning in source.warnings if warning not in page.warnings]
-    return PageRead(page, picture)
+def _read(
+    drafts: Generator[Answer], verify: Callable[[Image.Image, Page], Page] | None
+) -> Iterator[PageRead]:
+    for answer in drafts:
+        assert isinstance(answer, Drafted)
+        page, picture = answer.page, answer.picture
+        if answer.trace:
+            logger.debug("page %d failed\n%s", page.number, answer.trace)
+        if verify is not None and picture is not None and page.error is None:
+            page = verify(picture, page)
+        yield PageRead(page, picture)
 
 
-def _drafted(page: SourcePage, dpi: float) -> Page:
-    from hsd_docparse.draft import draft_page
-
-    return draft_page(page, dpi=dpi)
-
-
-def _verifying(target: DocumentTarget) -> Callable[[SourcePage, float], Page]:
+def _verifying(target: DocumentTarget) -> Callable[[Image.Image, Page], Page]:
     """Reads pages with ``target``, and learns from page to page which stages pay."""
     from hsd_docparse.hsd import StageChoice, verify_page
 
-    choice = StageChoice()
-    return lambda page, dpi: verify_page(
-        target, page.render(dpi), _drafted(page, dpi), choice=choice
-    )
+    return partial(verify_page, target, choice=StageChoice())
 
 
 def _verifier(target: str | DocumentTarget, mode: Mode) -> DocumentTarget | None:

@@ -143,6 +143,8 @@ class Speculation:
 class Page:
     """One page. ``regions`` are in reading order.
 
+    ``rotation`` is by how many degrees, clockwise, the page as its file shows it was turned to be
+    read: sizes and boxes are those of the turned page.
     A page that could not be read has ``error`` set to one sentence and is still part of
     its document; ``warnings`` say what a reader should know (text layer ignored, region
     fell back to its draft, script that no dictionary covers).
@@ -154,6 +156,7 @@ class Page:
     regions: list[Region] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     error: str | None = None
+    rotation: float = 0.0
     speculation: Speculation | None = None
 
 

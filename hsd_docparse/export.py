@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 from hsd_docparse.convert import Conversion, PageRead
 from hsd_docparse.document import Page
-from hsd_docparse.errors import DocparseError
 from hsd_docparse.render import FORMATS, PageWriter
 
 
@@ -59,7 +58,6 @@ def export(
     conversion: Conversion,
     streams: Mapping[str, TextIO],
     *,
-    dpi: float,
     figures: Path | None = None,
     layouts: Path | None = None,
 ) -> Iterator[Page]:
@@ -67,15 +65,15 @@ def export(
 
     With ``figures``, a folder beside the streams' files, figures are saved there and linked;
     with ``layouts``, a path without suffix, a picture of each page's regions is saved as
-    ``layouts.page-N.layout.png``. Both are cut from pages rendered at ``dpi``.
+    ``layouts.page-N.layout.png``. Both need a conversion with pictures.
     """
     writers = [
         PageWriter(FORMATS[name], stream, conversion.document) for name, stream in streams.items()
     ]
     for read in conversion.reads:
-        links = _save_figures(read, figures, dpi) if figures else {}
+        links = _save_figures(read, figures) if figures else {}
         if layouts:
-            _save_layout(read, layouts, dpi)
+            _save_layout(read, layouts)
         for writer in writers:
             writer.write(read.page, links)
         yield read.page
@@ -83,26 +81,21 @@ def export(
         writer.finish()
 
 
-def _save_figures(read: PageRead, folder: Path, dpi: float) -> dict[int, str]:
+def _save_figures(read: PageRead, folder: Path) -> dict[int, str]:
     from hsd_docparse.render.figures import save_figures
 
-    page, source = read
-    if source is None or not any(region.kind == "figure" for region in page.regions):
+    page, picture = read
+    if picture is None or not any(region.kind == "figure" for region in page.regions):
         return {}
-    try:
-        image = source.render(dpi)
-    except DocparseError as error:
-        page.warnings.append(f"Its figures could not be saved: {error}")
-        return {}
-    saved = save_figures(image, page, folder)
+    saved = save_figures(picture, page, folder)
     return {index: quote(f"{folder.name}/{path.name}") for index, path in saved.items()}
 
 
-def _save_layout(read: PageRead, base: Path, dpi: float) -> None:
+def _save_layout(read: PageRead, base: Path) -> None:
     from hsd_docparse.draft import draw_layout
 
-    page, source = read
-    if source is None or page.error:
+    page, picture = read
+    if picture is None or page.error:
         return
-    drawn = draw_layout(source.render(dpi), page)
+    drawn = draw_layout(picture, page)
     drawn.save(base.with_name(f"{base.name}.page-{page.number}.layout.png"))

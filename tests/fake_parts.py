@@ -13,6 +13,7 @@ from hsd_docparse.document import Box, Page, Region, Speculation
 from hsd_docparse.errors import InputError, PageError
 from hsd_docparse.sources import DamagedPage
 from hsd_docparse.sources.page_ranges import select_pages
+from hsd_docparse.worker import read
 
 
 class FakePage:
@@ -29,7 +30,9 @@ class FakePage:
 
     def render(self, dpi: float) -> Image.Image:
         self.rendered += 1
-        return Image.new("RGB", (int(100 * dpi / 72), int(50 * dpi / 72)), "white")
+        image = Image.new("RGB", (int(100 * dpi / 72), int(50 * dpi / 72)), "white")
+        image.info["rendered"] = self.rendered
+        return image
 
     def text_layer(self) -> None:
         return None
@@ -46,11 +49,11 @@ class FakeSource:
             raise InputError(f"{path} is empty.")
         self.page_count = len(words)
         self.metadata = {"title": "A title"}
-        self._numbers = select_pages(pages, self.page_count)
+        self.selected = select_pages(pages, self.page_count)
         self._pages = {n: FakePage(n, word) for n, word in enumerate(words, 1)}
 
     def pages(self) -> Iterator[FakePage | DamagedPage]:
-        for number in self._numbers:
+        for number in self.selected:
             page = self._pages[number]
             damaged = DamagedPage(number, "it is damaged.")
             yield damaged if page.word == "damaged" else page
@@ -92,10 +95,14 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import hsd_docparse.convert
     import hsd_docparse.draft
     import hsd_docparse.hsd
+    import hsd_docparse.isolation
+    import hsd_docparse.sources
     import hsd_docparse.targets
 
     hsd_docparse.convert._opened.cache_clear()
-    monkeypatch.setattr(hsd_docparse.convert, "open_source", FakeSource)
+    # Fakes do not reach a process of its own.
+    monkeypatch.setattr(hsd_docparse.isolation, "read_isolated", lambda job, deadline: read(job))
+    monkeypatch.setattr(hsd_docparse.sources, "open_source", FakeSource)
     monkeypatch.setattr(hsd_docparse.draft, "draft_page", fake_draft, raising=False)
     monkeypatch.setattr(
         hsd_docparse.draft,

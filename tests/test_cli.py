@@ -131,7 +131,7 @@ def test_only_debug_shows_a_traceback(folder: Path, monkeypatch: pytest.MonkeyPa
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr("hsd_docparse.convert.open_source", broken)
+    monkeypatch.setattr("hsd_docparse.sources.open_source", broken)
     plain = docparse("good.pdf")
     assert plain.exit_code == 1
     assert len(plain.stderr.splitlines()) == 1

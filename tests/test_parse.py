@@ -65,10 +65,9 @@ def test_a_page_is_rendered_once(book: Path) -> None:
     with open_conversion(book, pages="1", dpi=72) as conversion:
         assert conversion.selected == 1
         (read,) = conversion.reads
-        assert read.source is not None
-        assert read.source.render(72).size == (100, 50)
-        assert read.source._page.rendered == 1  # type: ignore[attr-defined]
-        assert read.source.render(144).size == (200, 100)
+        assert read.picture is not None
+        assert read.picture.size == (100, 50)
+        assert read.picture.info["rendered"] == 1
 
 
 def test_a_target_opened_by_name_is_kept(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,49 +2,181 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.draft.detector import shared_detector
-from hsd_docparse.draft.recognizer import shared_recognizer
+from hsd_docparse.draft.orientation import (
+    UPRIGHT,
+    is_sideways,
+    skew,
+    turned,
+    turned_quads,
+)
+from hsd_docparse.draft.recognizer import Reading, shared_recognizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from PIL import Image
 
 LEAST_CONFIDENCE = 0.5
 """Mean probability of the characters below which a line is texture, not text."""
-_UPRIGHT = 1.5
-"""Height over width from which a crop is text that runs up or down the page."""
 _LEVEL = 0.01
 """Slope (height over width) up to which a line is cut out without turning it."""
 _SIZE = 0.7
 """Font size over the height of a detected line, which holds ascenders and descenders."""
+_DOUBTFUL = 0.9
+"""Mean certainty of a page from which nobody asks whether it stands on its head."""
+_SURER = 0.1
+"""Certainty by which a page must read better turned before it is turned."""
+_SAMPLE = 6
+"""Lines that are read to tell which way is up."""
 
 
-def read_lines(image: NDArray[np.uint8]) -> list[Line]:
-    """Lines of ``image`` ``[height, width, 3]`` (RGB), boxes in its pixels, from top to bottom."""
-    quads = shared_detector().find(image)
+@dataclass
+class PageReading:
+    """What OCR sees on a page: ``lines``, from top to bottom, in pixels of ``image``, which is the
+    page picture turned clockwise by ``rotation`` degrees so that its lines are level.
+    ``vertical``: most lines run down the page, as Chinese and Japanese may, and their columns
+    from right to left. ``certainty`` is the mean over all characters of how sure they were read."""
+
+    image: Image.Image
+    lines: list[Line]
+    rotation: float = 0.0
+    vertical: bool = False
+    certainty: float = 1.0
+
+
+def read_page(image: Image.Image) -> PageReading:
+    """Find and read the lines of ``image`` (RGB), turned upright first."""
+    quads = shared_detector().find(np.asarray(image))
+    rotation, vertical = 0.0, False
+    if is_sideways(quads):
+        rotation, vertical = _quarter_turn(image, quads)
+        image, quads = _turn(image, quads, rotation)
+    if not vertical and (angle := skew(quads)):
+        image, quads = _turn(image, quads, -angle)
+        rotation -= angle
     quads = quads[np.argsort(quads[:, :, 1].min(axis=1), kind="stable")]
-    readings = shared_recognizer().read([_cut(image, quad) for quad in quads])
-    lines = []
-    for quad, reading in zip(quads, readings, strict=True):
-        if not reading.text.strip() or reading.confidence < LEAST_CONFIDENCE:
-            continue
-        start = len(reading.text) - len(reading.text.lstrip())
-        text = reading.text.strip()
-        (x0, y0), (x1, y1) = quad.min(axis=0).tolist(), quad.max(axis=0).tolist()
-        lines.append(
-            Line(
-                text,
-                Box(x0, y0, x1, y1),
-                reading.probabilities[start : start + len(text)],
-                "ocr",
-                size=_SIZE * float(np.linalg.norm(quad[3] - quad[0])),
-            )
-        )
-    return lines
+    readings = _read(image, quads, vertical)
+    if not vertical and _certainty(readings) < _DOUBTFUL and _is_on_its_head(image, quads):
+        image, quads = _turn(image, quads, 180)
+        rotation += 180
+        quads = quads[np.argsort(quads[:, :, 1].min(axis=1), kind="stable")]
+        readings = _read(image, quads, vertical)
+    lines = [
+        _line(quad, reading)
+        for quad, reading in zip(quads, readings, strict=True)
+        if reading.text.strip() and reading.confidence >= LEAST_CONFIDENCE
+    ]
+    return PageReading(image, lines, rotation % 360, vertical, _certainty(readings))
+
+
+def _line(quad: NDArray[np.float32], reading: Reading) -> Line:
+    start = len(reading.text) - len(reading.text.lstrip())
+    text = reading.text.strip()
+    (x0, y0), (x1, y1) = quad.min(axis=0).tolist(), quad.max(axis=0).tolist()
+    thickness = min(np.linalg.norm(quad[3] - quad[0]), np.linalg.norm(quad[1] - quad[0]))
+    return Line(
+        text,
+        Box(x0, y0, x1, y1),
+        reading.probabilities[start : start + len(text)],
+        "ocr",
+        size=_SIZE * float(thickness),
+    )
+
+
+def _turn(
+    image: Image.Image, quads: NDArray[np.float32], degrees: float
+) -> tuple[Image.Image, NDArray[np.float32]]:
+    if not degrees:
+        return image, quads
+    upright = turned(image, degrees)
+    return upright, turned_quads(quads, degrees, image.size, upright.size)
+
+
+def _read(image: Image.Image, quads: NDArray[np.float32], vertical: bool) -> list[Reading]:
+    pixels = np.asarray(image)
+    crops = [_cut(pixels, quad) for quad in quads]
+    readings = shared_recognizer().read([_level(crop) for crop in crops])
+    if vertical:
+        # Letters lie on their side in a column that is laid down, and stand in its pieces.
+        tall = [i for i, crop in enumerate(crops) if _is_tall(crop)]
+        again = shared_recognizer().read([_stacked(crops[i]) for i in tall])
+        for i, reading in zip(tall, again, strict=True):
+            readings[i] = max(readings[i], reading, key=lambda r: r.confidence)
+    return readings
+
+
+def _quarter_turn(image: Image.Image, quads: NDArray[np.float32]) -> tuple[float, bool]:
+    """By how many degrees, clockwise, to turn a page of tall lines, and whether to leave it, as
+    its script runs down the page: what reads surest."""
+    tall = [crop for crop in _sample(image, quads) if _is_tall(crop)]
+    read = shared_recognizer().read
+    ways = {
+        (270.0, False): _certainty(read([np.rot90(crop) for crop in tall])),
+        (90.0, False): _certainty(read([np.rot90(crop, -1) for crop in tall])),
+        (0.0, True): _certainty(read([_stacked(crop) for crop in tall])),
+    }
+    return max(ways, key=ways.__getitem__)
+
+
+def _is_on_its_head(image: Image.Image, quads: NDArray[np.float32]) -> bool:
+    sample = [_level(crop) for crop in _sample(image, quads)]
+    if len(sample) < 2:
+        return False
+    read = shared_recognizer().read
+    flipped = [np.rot90(crop, 2) for crop in sample]
+    return _certainty(read(flipped)) > _certainty(read(sample)) + _SURER
+
+
+def _sample(image: Image.Image, quads: NDArray[np.float32]) -> list[NDArray[np.uint8]]:
+    """Pictures of the longest lines."""
+    lengths = np.ptp(quads, axis=1).max(axis=1)
+    pixels = np.asarray(image)
+    return [_cut(pixels, quads[i]) for i in np.argsort(-lengths)[:_SAMPLE]]
+
+
+def _certainty(readings: Sequence[Reading]) -> float:
+    characters = sum(len(reading.text) for reading in readings)
+    return sum(sum(reading.probabilities) for reading in readings) / characters if characters else 0
+
+
+def _is_tall(crop: NDArray[np.uint8]) -> bool:
+    return crop.shape[0] >= UPRIGHT * crop.shape[1]
+
+
+def _level(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A line that runs up or down the page, laid down."""
+    return np.ascontiguousarray(np.rot90(crop)) if _is_tall(crop) else crop
+
+
+def _stacked(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A column of letters as a row: cut where least ink is, near where square letters end."""
+    height, width = crop.shape[:2]
+    count = max(1, round(height / width))
+    grey = crop.mean(axis=(1, 2)) if crop.ndim == 3 else crop.mean(axis=1)
+    ink = np.abs(grey - np.median(crop))
+    pitch = height / count
+    reach = max(1, round(0.25 * pitch))
+    cuts = [0]
+    for i in range(1, count):
+        start = max(cuts[-1] + 1, round(i * pitch) - reach)
+        end = min(height - 1, round(i * pitch) + reach)
+        cuts.append(start + int(ink[start : end + 1].argmin()) if start <= end else start)
+    side = round(pitch)
+    pieces = np.split(crop, cuts[1:])
+    row = np.full((max(max(map(len, pieces)), side), 0, 3), 255, np.uint8)
+    for piece in pieces:
+        padded = np.full((len(row), width, 3), int(np.median(crop)), np.uint8)
+        top = (len(row) - len(piece)) // 2
+        padded[top : top + len(piece)] = piece
+        row = np.concatenate([row, padded], axis=1)
+    return row
 
 
 def _cut(image: NDArray[np.uint8], quad: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -57,17 +189,13 @@ def _cut(image: NDArray[np.uint8], quad: NDArray[np.float32]) -> NDArray[np.uint
     if slope <= _LEVEL:
         x0, y0 = np.floor(quad.min(axis=0)).astype(int)
         x1, y1 = np.ceil(quad.max(axis=0)).astype(int)
-        line = image[max(0, y0) : y1 + 1, max(0, x0) : x1 + 1]
-    else:
-        corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
-        turned = cv2.warpPerspective(
-            image,
-            cv2.getPerspectiveTransform(quad, corners),
-            (width, height),
-            flags=cv2.INTER_CUBIC,
-            borderMode=cv2.BORDER_REPLICATE,
-        )
-        line = np.asarray(turned, np.uint8)
-    if line.shape[0] >= _UPRIGHT * line.shape[1]:
-        line = np.rot90(line)
-    return np.ascontiguousarray(line, dtype=np.uint8)
+        return np.ascontiguousarray(image[max(0, y0) : y1 + 1, max(0, x0) : x1 + 1])
+    corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
+    turned = cv2.warpPerspective(
+        image,
+        cv2.getPerspectiveTransform(quad, corners),
+        (width, height),
+        flags=cv2.INTER_CUBIC,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    return np.asarray(turned, np.uint8)

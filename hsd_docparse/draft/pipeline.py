@@ -9,6 +9,7 @@ import numpy as np
 
 from hsd_docparse.document import FURNITURE, Line, Page, Region
 from hsd_docparse.draft.layout import Block, as_pdf_page, find_blocks
+from hsd_docparse.draft.orientation import turned
 from hsd_docparse.draft.paragraphs import bounds, font_size
 from hsd_docparse.draft.reading_order import reading_order
 from hsd_docparse.draft.structure import build_regions
@@ -31,21 +32,32 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     else:
         if layer is not None and layer.problem is not None:
             draft.warnings.append(f"Text layer ignored: {layer.problem}; the page was read by OCR.")
-        lines, blocks = _read_picture(page.render(dpi), page.width)
-    regions = build_regions(lines, blocks, page.width, page.height)
-    draft.regions = _ordered(regions, page.height)
+        lines, blocks = _read_picture(page.render(dpi), draft)
+    regions = build_regions(lines, blocks, draft.width, draft.height)
+    draft.regions = _ordered(regions, draft.height)
     return draft
 
 
-def _read_picture(image: Image.Image, width: float) -> tuple[list[Line], list[Block]]:
-    """Lines and blocks of a page picture, in units of which the page is ``width`` wide."""
-    from hsd_docparse.draft.ocr import read_lines
+def upright_picture(page: SourcePage, draft: Page, *, dpi: float = 150) -> Image.Image:
+    """The picture of ``page`` that the boxes of ``draft`` are on. Raises `PageError`."""
+    image = page.render(dpi)
+    return turned(image, draft.rotation) if draft.rotation else image
+
+
+def _read_picture(image: Image.Image, draft: Page) -> tuple[list[Line], list[Block]]:
+    """Lines and blocks of a page picture in page units. The size of ``draft`` becomes that of the
+    page turned upright."""
+    from hsd_docparse.draft.ocr import read_page
     from hsd_docparse.draft.table_structure import read_cells
 
-    pixels = np.asarray(image)
-    lines = read_lines(pixels)
+    factor = draft.width / image.width
+    reading = read_page(image)
+    image, lines, draft.rotation = reading.image, reading.lines, reading.rotation
+    if draft.rotation:
+        draft.width, draft.height = (side * factor for side in image.size)
     if not lines:
         return [], []
+    pixels = np.asarray(image)
     with as_pdf_page(image, lines) as (pdf, scale):
         blocks = [block.scaled(1 / scale) for block in find_blocks(pdf, with_cells=False)]
     if all(block.kind != "table" for block in blocks) and is_table(lines):
@@ -54,7 +66,6 @@ def _read_picture(image: Image.Image, width: float) -> tuple[list[Line], list[Bl
     for block in blocks:
         if block.kind == "table":
             block.cells = read_cells(pixels, block.box)
-    factor = width / image.width
     for line in lines:
         line.box, line.size = line.box.scaled(factor), line.size * factor
     return lines, [block.scaled(factor) for block in blocks]

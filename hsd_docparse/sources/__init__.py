@@ -64,6 +64,8 @@ class SourceDocument(Protocol):
     yielded as a `DamagedPage`, so that nothing is lost silently."""
 
     page_count: int
+    selected: list[int]
+    """Numbers of the pages that were asked for, in the order of `pages`."""
     metadata: dict[str, str]
 
     def pages(self) -> Iterator[SourcePage | DamagedPage]: ...

@@ -79,7 +79,7 @@ class ImageDocument:
             raise InputError(f"{path} cannot be read as an image ({error}).") from error
         try:
             self._check_size(1)
-            self._numbers = select_pages(pages, self.page_count)
+            self.selected = select_pages(pages, self.page_count)
         except InputError:
             self._image.close()
             raise
@@ -87,7 +87,7 @@ class ImageDocument:
 
     def pages(self) -> Iterator[SourcePage | DamagedPage]:
         """Selected frames in order; each is closed when the next is asked for."""
-        for number in self._numbers:
+        for number in self.selected:
             try:
                 with _own_size_limit():
                     self._image.seek(number - 1)

@@ -175,7 +175,7 @@ class PdfDocument:
             self.page_count = document.page_count
             if self.page_count < 1:
                 raise InputError(f"{path} is damaged: no page can be found in it.")
-            self._numbers = select_pages(pages, self.page_count)
+            self.selected = select_pages(pages, self.page_count)
             information = document.metadata or {}
             self._layers = layer_states(document)
         except InputError:
@@ -190,7 +190,7 @@ class PdfDocument:
 
     def pages(self) -> Iterator[SourcePage | DamagedPage]:
         """Selected pages in order; each is closed when the next is asked for."""
-        for number in self._numbers:
+        for number in self.selected:
             pymupdf.TOOLS.reset_mupdf_warnings()
             try:
                 page = PdfPage(self._document, number, self._layers)

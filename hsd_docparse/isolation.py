@@ -1,0 +1,152 @@
+"""Drafts files in processes of their own, so that native code which crashes, hangs or eats all
+memory costs one page.
+
+Child processes are started with a plain command and not by `multiprocessing`, which would run
+the caller's own program again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Generator
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+
+from hsd_docparse.document import Page
+from hsd_docparse.errors import InputError
+from hsd_docparse.worker import NEXT, Answer, Drafted, Ended, Job
+
+COMMAND = [sys.executable, "-c", "from hsd_docparse.worker import main; main()"]
+_STARTING = 60.0
+"""Seconds that a new process may take until it runs, beyond the deadline of its first page."""
+
+_idle: list[Worker] = []
+_lock = Lock()
+
+
+class WorkerLostError(Exception):
+    """A worker took too long, or died; ``str(error)`` says which."""
+
+
+class Worker:
+    """A child process that drafts one file at a time."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._answers = SimpleQueue[Answer | Ended | None]()
+        self._fresh = True
+        Thread(target=self._listen, daemon=True).start()
+
+    def ask(self, job: Job) -> None:
+        self._write(pickle.dumps(job))
+
+    def ask_next(self) -> None:
+        self._write(NEXT)
+
+    def answer(self, deadline: float) -> Answer | Ended:
+        """Waits for the next answer. Raises `WorkerLostError` after ``deadline`` seconds."""
+        seconds = deadline + (_STARTING if self._fresh else 0)
+        self._fresh = False
+        try:
+            answer = self._answers.get(timeout=seconds)
+        except Empty:
+            raise WorkerLostError(f"took longer than {deadline:g} seconds") from None
+        if answer is None:
+            code = self._process.wait()
+            raise WorkerLostError(f"crashed its reader (exit status {code})")
+        return answer
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def _write(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+        except OSError:
+            pass  # it is gone, which the next answer tells
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            while True:
+                self._answers.put(pickle.load(self._process.stdout))
+        except Exception:  # also half an answer, of a process that was ended while writing
+            self._answers.put(None)
+
+
+def read_isolated(job: Job, deadline: float) -> Generator[Answer]:
+    """As `worker.read`, in a process of its own. A page that takes longer than ``deadline``
+    seconds, or during which the process dies, has its ``error`` set, and a new process reads on.
+    Raises `InputError` or `PasswordError`, also when opening takes too long."""
+    waiting: list[int] | None = None
+    while waiting is None or waiting:
+        if waiting is not None:
+            job = replace(job, pages=waiting)
+        worker = _take()
+        done = False
+        try:
+            worker.ask(job)
+            while True:
+                answer = worker.answer(deadline)
+                if isinstance(answer, Ended):
+                    done = not answer.stale
+                    if answer.error is not None:
+                        raise answer.error
+                    if done:
+                        return
+                    break
+                worker.ask_next()  # to be drafted while this one is in use
+                if isinstance(answer, Drafted):
+                    assert waiting is not None
+                    waiting.remove(answer.page.number)
+                    yield answer
+                elif waiting is None:
+                    waiting = list(answer.selected)
+                    yield answer
+        except WorkerLostError as lost:
+            if not waiting:
+                raise InputError(f"{job.path} {lost} while it was opened; it is damaged.") from None
+            number = waiting.pop(0)
+            message = f"Page {number} of {job.path} {lost}, and was given up."
+            yield Drafted(Page(number, 0, 0, error=message))
+        finally:
+            _give_back(worker) if done else worker.stop()
+
+
+def _take() -> Worker:
+    with _lock:
+        return _idle.pop() if _idle else Worker()
+
+
+def _give_back(worker: Worker) -> None:
+    with _lock:
+        _idle.append(worker)
+
+
+def _forget() -> None:
+    """After a fork the parent's workers are not the child's."""
+    _idle.clear()
+
+
+@atexit.register
+def _stop_all() -> None:
+    with _lock:
+        while _idle:
+            _idle.pop().stop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
