@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hsd_docparse.draft.networks import compile_network
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -58,16 +60,6 @@ def shared_detector() -> Detector:
 
 
 def _compile() -> Any:
-    import openvino as ov
     import rapidocr
 
-    core = ov.Core()
-    model = core.read_model(Path(rapidocr.__file__).parent / "models" / "PP-OCRv6_det_small.onnx")
-    # Every page has a size of its own: kernels kept for past sizes only take memory.
-    settings: dict[str, Any] = {
-        "PERFORMANCE_HINT": "LATENCY",
-        "CPU_RUNTIME_CACHE_CAPACITY": "0",
-    }
-    if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
-        settings["INFERENCE_PRECISION_HINT"] = "bf16"
-    return core.compile_model(model, "CPU", settings)
+    return compile_network(Path(rapidocr.__file__).parent / "models" / "PP-OCRv6_det_small.onnx")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hsd_docparse.document import Box, Kind, Line
+from hsd_docparse.draft.analyzer import tune_layout
 from hsd_docparse.draft.joining import join_texts
 from hsd_docparse.draft.tables import Cell
 
@@ -71,8 +72,7 @@ class Block:
 def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
     """Blocks of a PDF page, in points. ``with_cells`` looks for the grid of each table too, by
     its rulings and by how its text is aligned."""
-    import pymupdf.layout  # noqa: F401  (gives pages their analyser)
-
+    tune_layout()
     # The features of boxes without height are logarithms of zero.
     with np.errstate(divide="ignore", invalid="ignore"), _prepared(page) as upright:
         upright.get_layout(return_raw=True)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hsd_docparse.draft.networks import compile_network
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -134,9 +136,8 @@ def _compile(threads: int) -> tuple[Any, list[str]]:
     import rapidocr
     from openvino import opset13 as ops
 
-    core = ov.Core()
     path = Path(rapidocr.__file__).parent / "models" / "PP-OCRv6_rec_small.onnx"
-    model = core.read_model(path)
+    model = ov.Core().read_model(path)
     softmax = model.output(0).get_node().input_value(0)
     operations = reversed(model.get_ordered_ops())
     head = next(op for op in operations if op.get_type_name() == "MatMul")
@@ -145,9 +146,4 @@ def _compile(threads: int) -> tuple[Any, list[str]]:
     )
     symbols = model.get_rt_info(["framework", "character"]).astype(str).split("\n")
     cut = ov.Model([head.input_value(0), top.output(1), top.output(0)], model.get_parameters())
-    settings: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"}
-    if threads:
-        settings["INFERENCE_NUM_THREADS"] = threads
-    if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
-        settings["INFERENCE_PRECISION_HINT"] = "bf16"
-    return core.compile_model(cut, "CPU", settings), ["", *symbols, " "]
+    return compile_network(cut, threads), ["", *symbols, " "]

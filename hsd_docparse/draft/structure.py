@@ -76,6 +76,8 @@ def build_regions(
 def _share(block: Block, line: Line) -> tuple[float, float]:
     """How much of ``line`` the parts of ``block`` cover, and how much its box: blocks may run
     around each other, so the parts come first."""
+    if not block.box.overlap(line.box):
+        return 0.0, 0.0  # the usual case, and parts lie inside
     area = line.box.area or 1.0
     parts = sum(part.overlap(line.box) for part in block.parts) / area
     box = block.box.overlap(line.box) / area
