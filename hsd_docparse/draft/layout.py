@@ -7,7 +7,7 @@ to it as a PDF page of its own: the picture, and the lines as invisible text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -21,7 +21,7 @@ import numpy as np
 from hsd_docparse.document import Box, Kind, Line
 from hsd_docparse.draft.analyzer import tune_layout
 from hsd_docparse.draft.joining import join_texts
-from hsd_docparse.draft.tables import Cell
+from hsd_docparse.draft.tables import Cell, below, columns_of
 
 if TYPE_CHECKING:
     import pymupdf
@@ -47,6 +47,8 @@ SIDES = (200.0, 1500.0)
 _DETAIL = 1.5
 """Pixels a point that such a page keeps of the picture; the network looks at one."""
 
+_TOUCHING = 2.0
+"""Points between parts of one table, at most."""
 _HEAVY = 200_000
 """Pixels above which a picture of a page is shown to the analyses smaller than it is."""
 _PACKED = frozenset({"DCTDecode", "JPXDecode"})
@@ -88,11 +90,11 @@ def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
         if not with_cells or all(block.kind != "table" for block in blocks):
             return blocks
         found = upright.find_tables(use_layout=True, union=True, refine=True)
-        tables = [
+        tables = _joined(
             Block("table", Box(*map(float, table.bbox)), [], _cells(table))
             for table in (found.tables if found else ())
             if table.placements
-        ]
+        )
     # A grid stands for every layout table that it touches.
     rest = [
         block
@@ -101,6 +103,26 @@ def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
         or all(block.box.overlap(table.box) < 0.1 * block.box.area for table in tables)
     ]
     return [*rest, *tables]
+
+
+def _joined(tables: Iterable[Block]) -> list[Block]:
+    """Tables in their order, those that touch and have the same columns as one: a grid is taken
+    apart wherever its header returns."""
+    joined: list[Block] = []
+    for table in tables:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and abs(last.box.y1 - table.box.y0) < _TOUCHING
+            and abs(last.box.x0 - table.box.x0) < _TOUCHING
+            and abs(last.box.x1 - table.box.x1) < _TOUCHING
+            and columns_of(last.cells) == columns_of(table.cells)
+        ):
+            last.box = last.box.union(table.box)
+            last.cells = below(last.cells, table.cells)
+        else:
+            joined.append(table)
+    return joined
 
 
 @contextmanager

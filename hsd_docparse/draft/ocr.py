@@ -10,6 +10,7 @@ import numpy as np
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.draft.detector import shared_detector
+from hsd_docparse.draft.gutters import ink_columns, split_at_gutters
 from hsd_docparse.draft.orientation import (
     UPRIGHT,
     is_sideways,
@@ -61,6 +62,8 @@ def read_page(image: Image.Image) -> PageReading:
     if not vertical and (angle := skew(quads)):
         image, quads = _turn(image, quads, -angle)
         rotation -= angle
+    if not vertical:
+        quads = split_at_gutters(np.asarray(image), quads)
     quads = quads[np.argsort(quads[:, :, 1].min(axis=1), kind="stable")]
     readings = _read(image, quads, vertical)
     if not vertical and _certainty(readings) < _DOUBTFUL and _is_on_its_head(image, quads):
@@ -68,18 +71,23 @@ def read_page(image: Image.Image) -> PageReading:
         rotation += 180
         quads = quads[np.argsort(quads[:, :, 1].min(axis=1), kind="stable")]
         readings = _read(image, quads, vertical)
+    pixels = np.asarray(image)
     lines = [
-        _line(quad, reading)
+        _line(pixels, quad, reading)
         for quad, reading in zip(quads, readings, strict=True)
         if reading.text.strip() and reading.confidence >= LEAST_CONFIDENCE
     ]
     return PageReading(image, lines, rotation % 360, vertical, _certainty(readings))
 
 
-def _line(quad: NDArray[np.float32], reading: Reading) -> Line:
+def _line(image: NDArray[np.uint8], quad: NDArray[np.float32], reading: Reading) -> Line:
     start = len(reading.text) - len(reading.text.lstrip())
     text = reading.text.strip()
-    (x0, y0), (x1, y1) = quad.min(axis=0).tolist(), quad.max(axis=0).tolist()
+    box = np.concatenate([quad.min(axis=0), quad.max(axis=0)])
+    x0, y0, x1, y1 = box.tolist()
+    if x1 - x0 > y1 - y0 and (inked := ink_columns(image, box)):
+        # The detector leaves room at the ends, where the next column may begin.
+        x0, x1 = float(inked[0]), float(inked[-1] + 1)
     thickness = min(np.linalg.norm(quad[3] - quad[0]), np.linalg.norm(quad[1] - quad[0]))
     return Line(
         text,

@@ -19,7 +19,7 @@ from hsd_docparse.draft.paragraphs import (
     split_items,
     split_paragraphs,
 )
-from hsd_docparse.draft.tables import fill, to_html
+from hsd_docparse.draft.tables import fill, to_html, without_wrapped_rows
 
 PAGE_NUMBER = re.compile(
     r"[^\w]*(page|p\.|seite|第)?\s*(\d{1,4}|[ivxlc]{1,7})\s*(页|頁|(/|of|von)\s*\d{1,4})?[^\w.)]*",
@@ -97,15 +97,19 @@ def without_duplicates(blocks: Sequence[Block]) -> list[Block]:
 def _regions_of_block(block: Block, lines: list[Line]) -> list[Region]:
     if block.kind == "table" and len(lines) >= _LEAST_CELLS:
         if block.cells and any(cell.text for cell in block.cells):
-            return [_region("table", lines, block.box, to_html(block.cells))]
+            return [_table(block, lines)]
         if block.cells and lines:
             fill(block.cells, lines)
-            return [_region("table", lines, block.box, to_html(block.cells))]
+            return [_table(block, lines)]
     if block.kind == "table":
         return _split("text", lines)
     if block.kind == "figure":
         return [_region("figure", in_rows(lines), block.box)]
     return [region for column in split_columns(lines) for region in _split(block.kind, column)]
+
+
+def _table(block: Block, lines: list[Line]) -> Region:
+    return _region("table", lines, block.box, to_html(without_wrapped_rows(block.cells)))
 
 
 def _split(kind: Kind, lines: list[Line]) -> list[Region]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from hsd_docparse.document import Box, Line
-from hsd_docparse.draft.joining import in_rows, join_lines
+from hsd_docparse.draft.joining import in_rows, join_lines, join_texts
 from hsd_docparse.draft.paragraphs import bounds, fullness, rows_of, strips
 
 _DRIFT = 0.75
@@ -82,6 +82,46 @@ def is_table(lines: Sequence[Line]) -> bool:
 def _distance(cell: Cell, line: Line) -> float:
     (x, y), box = line.box.center, cell.box
     return max(box.x0 - x, 0, x - box.x1) ** 2 + max(box.y0 - y, 0, y - box.y1) ** 2
+
+
+def without_wrapped_rows(cells: list[Cell]) -> list[Cell]:
+    """``cells`` with the rows that only go on with the label of the row above joined to it: their
+    one text stands in the first column and begins in lower case."""
+    rows: dict[int, list[Cell]] = {}
+    for cell in cells:
+        rows.setdefault(cell.row, []).append(cell)
+    joined: dict[int, Cell] = {}
+    dropped: set[int] = set()
+    for row in sorted(rows):
+        filled = [cell for cell in rows[row] if cell.text]
+        label = filled[0] if len(filled) == 1 and filled[0].column == 0 else None
+        above = joined.get(row - 1)
+        spans = any(cell.row_span > 1 for cell in rows[row]) or any(
+            cell.row < row < cell.row + cell.row_span for cell in cells
+        )
+        if label and above and above.text and label.text[0].islower() and not spans:
+            above.text = join_texts([above.text, label.text])
+            above.box = above.box.union(label.box)
+            dropped.add(row)
+            joined[row] = above
+        else:
+            first = next((cell for cell in rows[row] if cell.column == 0), None)
+            if first is not None and first.column_span == 1:
+                joined[row] = first
+    kept = [cell for cell in cells if cell.row not in dropped]
+    for cell in kept:
+        cell.row -= sum(row < cell.row for row in dropped)
+    return kept
+
+
+def below(first: list[Cell], second: list[Cell]) -> list[Cell]:
+    """Two grids of the same columns as one, ``second`` at the foot of ``first``."""
+    start = max(cell.row + cell.row_span for cell in first)
+    return [*first, *(replace(cell, row=cell.row + start) for cell in second)]
+
+
+def columns_of(cells: Iterable[Cell]) -> int:
+    return max((cell.column + cell.column_span for cell in cells), default=0)
 
 
 def to_html(cells: list[Cell]) -> str:

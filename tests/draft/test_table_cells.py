@@ -4,7 +4,7 @@ import numpy as np
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.draft.table_structure import lay_out
-from hsd_docparse.draft.tables import Cell, fill, is_table, to_html
+from hsd_docparse.draft.tables import Cell, below, fill, is_table, to_html, without_wrapped_rows
 
 
 def line(text: str, x0: float, y0: float, width: float = 30) -> Line:
@@ -62,3 +62,40 @@ def test_emitted_tags_become_cells_on_a_grid() -> None:
     cells = lay_out(names, corners)
     assert [(c.row, c.column, c.row_span) for c in cells] == [(0, 0, 2), (0, 1, 1), (1, 1, 1)]
     assert cells[1].box == Box(10, 1, 30, 9)
+
+
+def row(number: int, *texts: str) -> list[Cell]:
+    return [
+        Cell(
+            number,
+            column,
+            Box(50 * column, 10 * number, 50 * column + 50, 10 * number + 10),
+            text=t,
+        )
+        for column, t in enumerate(texts)
+    ]
+
+
+def test_a_row_that_goes_on_with_the_label_above_joins_it() -> None:
+    cells = [
+        *row(0, "", "2009", "2010"),
+        *row(1, "Companies that applied", "4", "5"),
+        *row(2, "the amend-", "", ""),
+        *row(3, "ment", "", ""),
+        *row(4, "Others", "6", "7"),
+        *row(5, "of which small", "1", "2"),
+        *row(6, "Notes", "", ""),
+    ]
+    html = to_html(without_wrapped_rows(cells))
+    assert html.count("<tr>") == 5
+    assert "<td>Companies that applied the amendment</td><td>4</td><td>5</td>" in html
+    assert "<td>of which small</td><td>1</td>" in html
+    assert "<td>Notes</td>" in html
+
+
+def test_grids_one_below_the_other_are_one() -> None:
+    cells = below(row(0, "a", "b"), [*row(0, "c", "d"), *row(1, "e", "f")])
+    assert to_html(cells) == (
+        "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr>"
+        "<tr><td>e</td><td>f</td></tr></table>"
+    )
