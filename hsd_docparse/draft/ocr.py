@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hsd_docparse.document import Box, Line
+from hsd_docparse.draft import tesseract
 from hsd_docparse.draft.detector import shared_detector
 from hsd_docparse.draft.gutters import ink_columns, split_at_gutters
 from hsd_docparse.draft.orientation import (
@@ -34,6 +36,13 @@ _DOUBTFUL = 0.9
 """Mean certainty of a page from which nobody asks whether it stands on its head."""
 _SURER = 0.1
 """Certainty by which a page must read better turned before it is turned."""
+_READABLE = 0.75
+"""Mean probability of the characters below which a line is in no script that the network knows."""
+_FOREIGN = 0.1
+"""Share of such lines, by length, from which a page has another script: pages in scripts that it
+knows have less than 0.04, in print or by hand, others 0.2 and more."""
+_STACKING = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+"""Characters that may stand below each other."""
 _SAMPLE = 6
 """Lines that are read to tell which way is up."""
 
@@ -41,15 +50,15 @@ _SAMPLE = 6
 @dataclass
 class PageReading:
     """What OCR sees on a page: ``lines``, from top to bottom, in pixels of ``image``, which is the
-    page picture turned clockwise by ``rotation`` degrees so that its lines are level.
-    ``vertical``: most lines run down the page, as Chinese and Japanese may, and their columns
-    from right to left. ``certainty`` is the mean over all characters of how sure they were read."""
+    page picture turned clockwise by ``rotation`` degrees so that its lines are level. With
+    ``vertical`` that was done to a page that stands upright, whose lines run down and follow each
+    other from right to left, as Chinese and Japanese may."""
 
     image: Image.Image
     lines: list[Line]
     rotation: float = 0.0
     vertical: bool = False
-    certainty: float = 1.0
+    warnings: list[str] = field(default_factory=list)
 
 
 def read_page(image: Image.Image) -> PageReading:
@@ -59,25 +68,68 @@ def read_page(image: Image.Image) -> PageReading:
     if is_sideways(quads):
         rotation, vertical = _quarter_turn(image, quads)
         image, quads = _turn(image, quads, rotation)
-    if not vertical and (angle := skew(quads)):
-        image, quads = _turn(image, quads, -angle)
-        rotation -= angle
-    if not vertical:
+    if vertical:
+        readings = _read_columns(image, quads)
+        rotation = 270.0
+        image, quads = _turn(image, quads, rotation)
+    else:
+        if angle := skew(quads):
+            image, quads = _turn(image, quads, -angle)
+            rotation -= angle
         quads = split_at_gutters(np.asarray(image), quads)
-    quads = quads[np.argsort(quads[:, :, 1].min(axis=1), kind="stable")]
-    readings = _read(image, quads, vertical)
-    if not vertical and _certainty(readings) < _DOUBTFUL and _is_on_its_head(image, quads):
-        image, quads = _turn(image, quads, 180)
-        rotation += 180
-        quads = quads[np.argsort(quads[:, :, 1].min(axis=1), kind="stable")]
-        readings = _read(image, quads, vertical)
+        readings = _read(image, quads)
+        if _certainty(readings) < _DOUBTFUL and _is_on_its_head(image, quads):
+            image, quads = _turn(image, quads, 180)
+            rotation += 180
+            readings = _read(image, quads)
     pixels = np.asarray(image)
     lines = [
-        _line(pixels, quad, reading)
-        for quad, reading in zip(quads, readings, strict=True)
-        if reading.text.strip() and reading.confidence >= LEAST_CONFIDENCE
+        _line(pixels, quad, each)
+        for quad, each in zip(quads, readings, strict=True)
+        if each.text.strip() and each.confidence >= LEAST_CONFIDENCE
     ]
-    return PageReading(image, lines, rotation % 360, vertical, _certainty(readings))
+    lines.sort(key=lambda line: line.box.y0)
+    reading = PageReading(image, lines, rotation % 360, vertical)
+    unread = quads[[each.confidence < _READABLE for each in readings]]
+    if _length(unread) > _FOREIGN * _length(quads):
+        _read_foreign(reading, unread)
+    return reading
+
+
+def _read_foreign(reading: PageReading, quads: NDArray[np.float32]) -> None:
+    """Replace what was read at ``quads``, which nobody should take for text, by what Tesseract
+    reads there, and say so."""
+    from PIL import Image
+
+    reading.lines = [
+        line
+        for line in reading.lines
+        if sum(line.probabilities) / len(line.probabilities) >= _READABLE
+    ]
+    alone = Image.new("RGB", reading.image.size, "white")
+    for quad in quads:
+        (x0, y0), (x1, y1) = quad.min(axis=0).astype(int), quad.max(axis=0).astype(int)
+        box = (max(0, x0 - 2), max(0, y0 - 2), x1 + 3, y1 + 3)
+        alone.paste(reading.image.crop(box), box[:2])
+    script = tesseract.script_of(alone)
+    languages = tesseract.languages_for(script) if script else []
+    what = f"{script} script" if script else "a script or a hand that the bundled OCR cannot read"
+    if not languages:
+        advice = f": tesseract-ocr-{tesseract.LANGUAGES[script][0]}" if script else ""
+        reading.warnings.append(
+            f"{len(quads)} lines are in {what} and are left out; Tesseract is asked where it and "
+            f"its package for the language are installed{advice}."
+        )
+        return
+    found = tesseract.read_lines(alone, languages)
+    reading.lines = sorted([*reading.lines, *found], key=lambda line: line.box.y0)
+    reading.warnings.append(
+        f"{len(quads)} lines are in {what}; Tesseract read them ({'+'.join(languages)})."
+    )
+
+
+def _length(quads: NDArray[np.float32]) -> float:
+    return float(np.ptp(quads, axis=1).max(axis=1).sum()) if len(quads) else 0.0
 
 
 def _line(image: NDArray[np.uint8], quad: NDArray[np.float32], reading: Reading) -> Line:
@@ -107,30 +159,40 @@ def _turn(
     return upright, turned_quads(quads, degrees, image.size, upright.size)
 
 
-def _read(image: Image.Image, quads: NDArray[np.float32], vertical: bool) -> list[Reading]:
+def _read(image: Image.Image, quads: NDArray[np.float32]) -> list[Reading]:
+    pixels = np.asarray(image)
+    return shared_recognizer().read([_level(_cut(pixels, quad)) for quad in quads])
+
+
+def _read_columns(image: Image.Image, quads: NDArray[np.float32]) -> list[Reading]:
+    """Readings of lines that run down the page: laid down, where letters lie on their side, or in
+    pieces side by side, where they stand; whichever is surer."""
     pixels = np.asarray(image)
     crops = [_cut(pixels, quad) for quad in quads]
-    readings = shared_recognizer().read([_level(crop) for crop in crops])
-    if vertical:
-        # Letters lie on their side in a column that is laid down, and stand in its pieces.
-        tall = [i for i, crop in enumerate(crops) if _is_tall(crop)]
-        again = shared_recognizer().read([_stacked(crops[i]) for i in tall])
-        for i, reading in zip(tall, again, strict=True):
-            readings[i] = max(readings[i], reading, key=lambda r: r.confidence)
-    return readings
+    laid = shared_recognizer().read([_level(crop) for crop in crops])
+    stacked = shared_recognizer().read(
+        [_stacked(crop) if _is_tall(crop) else crop for crop in crops]
+    )
+    return [
+        max(pair, key=lambda reading: reading.confidence)
+        for pair in zip(laid, stacked, strict=True)
+    ]
 
 
 def _quarter_turn(image: Image.Image, quads: NDArray[np.float32]) -> tuple[float, bool]:
     """By how many degrees, clockwise, to turn a page of tall lines, and whether to leave it, as
-    its script runs down the page: what reads surest."""
+    its script runs down the page."""
     tall = [crop for crop in _sample(image, quads) if _is_tall(crop)]
     read = shared_recognizer().read
-    ways = {
-        (270.0, False): _certainty(read([np.rot90(crop) for crop in tall])),
-        (90.0, False): _certainty(read([np.rot90(crop, -1) for crop in tall])),
-        (0.0, True): _certainty(read([_stacked(crop) for crop in tall])),
-    }
-    return max(ways, key=ways.__getitem__)
+    standing = read([_stacked(crop) for crop in tall])
+    left = _certainty(read([np.rot90(crop) for crop in tall]))
+    right = _certainty(read([np.rot90(crop, -1) for crop in tall]))
+    text = "".join(reading.text for reading in standing)
+    stacks = 2 * len(_STACKING.findall(text)) > len(text)
+    # The network knows letters on their side from such columns, so both may read well.
+    if stacks and _certainty(standing) > max(left, right) - _SURER:
+        return 0.0, True
+    return (270.0 if left > right else 90.0), False
 
 
 def _is_on_its_head(image: Image.Image, quads: NDArray[np.float32]) -> bool:
@@ -138,8 +200,9 @@ def _is_on_its_head(image: Image.Image, quads: NDArray[np.float32]) -> bool:
     if len(sample) < 2:
         return False
     read = shared_recognizer().read
-    flipped = [np.rot90(crop, 2) for crop in sample]
-    return _certainty(read(flipped)) > _certainty(read(sample)) + _SURER
+    flipped = _certainty(read([np.rot90(crop, 2) for crop in sample]))
+    # A script that the network does not know reads badly either way.
+    return flipped > max(_READABLE, _certainty(read(sample)) + _SURER)
 
 
 def _sample(image: Image.Image, quads: NDArray[np.float32]) -> list[NDArray[np.uint8]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hsd_docparse.document import FURNITURE, Line, Page, Region
+from hsd_docparse.document import FURNITURE, Box, Line, Page, Region
 from hsd_docparse.draft.layout import Block, as_pdf_page, find_blocks
 from hsd_docparse.draft.orientation import turned
 from hsd_docparse.draft.paragraphs import bounds, font_size
@@ -18,13 +18,17 @@ from hsd_docparse.draft.tables import is_table
 if TYPE_CHECKING:
     from PIL import Image
 
+    from hsd_docparse.draft.ocr import PageReading
     from hsd_docparse.sources import SourcePage
 
 
 def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     """What the layout pipeline reads on ``page``: its text layer where that is sane, and else
     what OCR sees at ``dpi``. Regions are in reading order. Raises `PageError`."""
+    from hsd_docparse.draft.ocr import read_page
+
     draft = Page(page.number, page.width, page.height)
+    reading: PageReading | None = None
     layer = page.text_layer()
     if layer is not None and layer.lines and layer.problem is None and layer.page is not None:
         lines = layer.lines
@@ -32,9 +36,18 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     else:
         if layer is not None and layer.problem is not None:
             draft.warnings.append(f"Text layer ignored: {layer.problem}; the page was read by OCR.")
-        lines, blocks = _read_picture(page.render(dpi), draft)
+        picture = page.render(dpi)
+        factor = page.width / picture.width
+        reading = read_page(picture)
+        lines, blocks = _read_picture(reading, factor)
+        if reading.rotation:
+            draft.rotation = reading.rotation
+            draft.width, draft.height = (side * factor for side in reading.image.size)
+        draft.warnings += reading.warnings
     regions = build_regions(lines, blocks, draft.width, draft.height)
     draft.regions = _ordered(regions, draft.height)
+    if reading is not None and reading.vertical:
+        _stand_up(draft)
     return draft
 
 
@@ -44,31 +57,40 @@ def upright_picture(page: SourcePage, draft: Page, *, dpi: float = 150) -> Image
     return turned(image, draft.rotation) if draft.rotation else image
 
 
-def _read_picture(image: Image.Image, draft: Page) -> tuple[list[Line], list[Block]]:
-    """Lines and blocks of a page picture in page units. The size of ``draft`` becomes that of the
-    page turned upright."""
-    from hsd_docparse.draft.ocr import read_page
+def _read_picture(reading: PageReading, factor: float) -> tuple[list[Line], list[Block]]:
+    """Lines and blocks of a page picture; ``factor`` is page units a pixel."""
     from hsd_docparse.draft.table_structure import read_cells
 
-    factor = draft.width / image.width
-    reading = read_page(image)
-    image, lines, draft.rotation = reading.image, reading.lines, reading.rotation
-    if draft.rotation:
-        draft.width, draft.height = (side * factor for side in image.size)
+    lines, image = reading.lines, reading.image
     if not lines:
         return [], []
-    pixels = np.asarray(image)
     with as_pdf_page(image, lines) as (pdf, scale):
         blocks = [block.scaled(1 / scale) for block in find_blocks(pdf, with_cells=False)]
     if all(block.kind != "table" for block in blocks) and is_table(lines):
         # The network knows tables on pages; a picture of nothing but a table escapes it.
         blocks = [Block("table", bounds(lines), [])]
+    pixels = np.asarray(image)
     for block in blocks:
         if block.kind == "table":
             block.cells = read_cells(pixels, block.box)
     for line in lines:
         line.box, line.size = line.box.scaled(factor), line.size * factor
     return lines, [block.scaled(factor) for block in blocks]
+
+
+def _stand_up(draft: Page) -> None:
+    """Boxes of a page that was laid down for its vertical lines, on the page as it stands."""
+    draft.rotation = 0.0
+    width = draft.height
+
+    def standing(box: Box) -> Box:
+        return Box(width - box.y1, box.x0, width - box.y0, box.x1)
+
+    for region in draft.regions:
+        region.box = standing(region.box)
+        for line in region.lines:
+            line.box = standing(line.box)
+    draft.width, draft.height = draft.height, draft.width
 
 
 def _ordered(regions: list[Region], height: float) -> list[Region]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pymupdf
@@ -26,6 +26,24 @@ _PAINTED = 16 | 32 | 64
 _FILLED_OR_STROKED = 16 | 32
 _FAKE_BOLD = 8
 _WHITE = 250
+_ACCENTS = {
+    "`": "\u0300",
+    "´": "\u0301",
+    "^": "\u0302",
+    "ˆ": "\u0302",
+    "~": "\u0303",
+    "˜": "\u0303",
+    "¯": "\u0304",
+    "˘": "\u0306",
+    "˙": "\u0307",
+    "¨": "\u0308",
+    "˚": "\u030a",
+    "˝": "\u030b",
+    "ˇ": "\u030c",
+    "¸": "\u0327",
+    "˛": "\u0328",
+}
+_DOTLESS = {"ı": "i", "ȷ": "j"}
 
 
 class Style(NamedTuple):
@@ -120,7 +138,7 @@ def _read_run(line: dict[str, Any], turn: pymupdf.Matrix) -> Run:
                 x, y = char["origin"]
                 v = -(x * a + y * c + e) * fy + (x * b + y * d + f) * fx
             glyphs.append(Glyph(char["c"], min(u0, u1), max(u0, u1), v, style))
-    return Run(frame, logical_clusters(glyphs), slanted)
+    return Run(frame, composed(logical_clusters(glyphs)), slanted)
 
 
 def _style(span: dict[str, Any]) -> Style:
@@ -168,6 +186,28 @@ def logical_clusters(glyphs: list[Glyph]) -> list[Glyph]:
             ordered.append(glyph)
         waiting = []
     return ordered + waiting
+
+
+def composed(glyphs: list[Glyph]) -> list[Glyph]:
+    """Letters that the file builds of an accent and a letter below it, as old TeX fonts do."""
+    whole: list[Glyph] = []
+    for glyph in glyphs:
+        last = whole[-1] if whole else None
+        if last is not None and (joined := _accented(last, glyph) or _accented(glyph, last)):
+            whole[-1] = joined
+        else:
+            whole.append(glyph)
+    return whole
+
+
+def _accented(accent: Glyph, letter: Glyph) -> Glyph | None:
+    mark = _ACCENTS.get(accent.char)
+    over = min(accent.u1, letter.u1) - max(accent.u0, letter.u0)
+    if mark is None or not letter.char.isalpha() or over < 0.6 * (accent.u1 - accent.u0):
+        return None
+    base = _DOTLESS.get(letter.char, letter.char)
+    char = unicodedata.normalize("NFC", base + mark)
+    return replace(letter, char=char) if len(char) == 1 else None
 
 
 def is_rtl(char: str) -> bool:
