@@ -76,7 +76,7 @@ class _OpenVinoSession:
 
     def run(self, names: Sequence[str], inputs: dict[str, NDArray[Any]]) -> list[NDArray[Any]]:
         (values,) = inputs.values()
-        found = dict(zip(self._names, self._network(values).values(), strict=True))
+        found = dict(zip(self._names, self._network(values, share_outputs=True).values(), strict=True))
         return [found[name] for name in names]
 
 

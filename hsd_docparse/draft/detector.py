@@ -49,6 +49,7 @@ class Detector:
         # The network was trained on blue-green-red pictures in -1..1.
         batch = (resized[:, :, ::-1].astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
         probability = self._network(batch)[0]
+        self._network.release_memory()  # the next page has a size of its own
         quads, _ = self._boxes(probability, (height, width))
         return np.asarray(quads, np.float32).reshape(-1, 4, 2)
 

@@ -29,8 +29,8 @@ GLYPH = 2 * FRAME
 """Numbers a glyph: its frame, and the mean of the two frames beside it."""
 MAX_WIDTH = 3200
 """Pixels at height 48; longer lines are squeezed to it."""
-BATCH_PIXELS = 6400
-"""Total width of the lines that share one call."""
+BATCH_PIXELS = 1600
+"""Total width of the lines that share one call: scores of 18,710 symbols a frame take memory."""
 
 
 @dataclass
