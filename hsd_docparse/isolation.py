@@ -22,6 +22,12 @@ from hsd_docparse.errors import InputError
 from hsd_docparse.worker import NEXT, Answer, Drafted, Ended, Job
 
 COMMAND = [sys.executable, "-c", "from hsd_docparse.worker import main; main()"]
+_ALLOCATION = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
+}
+"""Has glibc give freed memory back, which it keeps in pieces otherwise."""
 _STARTING = 60.0
 """Seconds that a new process may take until it runs, beyond the deadline of its first page."""
 
@@ -42,6 +48,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env={**os.environ, **_ALLOCATION},
         )
         self._answers = SimpleQueue[Answer | Ended | None]()
         self._fresh = True

@@ -76,7 +76,9 @@ class _OpenVinoSession:
 
     def run(self, names: Sequence[str], inputs: dict[str, NDArray[Any]]) -> list[NDArray[Any]]:
         (values,) = inputs.values()
-        found = dict(zip(self._names, self._network(values, share_outputs=True).values(), strict=True))
+        outputs = self._network(values).values()
+        self._network.release_memory()
+        found = dict(zip(self._names, outputs, strict=True))
         return [found[name] for name in names]
 
 

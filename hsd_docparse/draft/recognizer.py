@@ -78,6 +78,7 @@ class Recognizer:
             for row, i in enumerate(rows):
                 readings[i] = self._decode(frames[row], best[row, :, 0], probability[row, :, 0])
             start = end
+        self._network.release_memory()
         return [reading for reading in readings if reading is not None]
 
     def _decode(

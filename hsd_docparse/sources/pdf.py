@@ -29,7 +29,7 @@ pymupdf.TOOLS.mupdf_display_warnings(False)
 # The bindings' own messages go to the `pymupdf` logger, for who wants them.
 pymupdf.set_messages(pylogging=True, pylogging_name="pymupdf", pylogging_level=logging.DEBUG)
 
-_STORE_PAGES = 16  # after as many pages MuPDF gives up the fonts and pictures that it keeps
+_STORE_PAGES = 4  # after as many pages MuPDF gives up the fonts and pictures that it keeps
 _UPRIGHT_SHARE = 0.8
 _FEWEST_GLYPHS = 40
 _ROTATION = {(1, 0): 0, (0, -1): 90, (-1, 0): 180, (0, 1): 270}
