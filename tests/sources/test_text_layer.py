@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from hsd_docparse.sources import TextLayer
-from hsd_docparse.sources.glyphs import Frame, Glyph, Run, Style, logical_clusters
+from hsd_docparse.sources.glyphs import Frame, Glyph, Run, Style, composed, logical_clusters
 from hsd_docparse.sources.text_layer import clean_text, read_text_layer
 
 Draw = Callable[[pymupdf.Page], object]
@@ -349,3 +349,16 @@ def test_cells_of_a_comb_field_are_one_word() -> None:
         page.add_widget(widget)
 
     assert texts(layer_of(draw)) == ["ABCDEFGH"]
+
+
+def test_accents_that_stand_over_letters_are_composed() -> None:
+    style = Style("F", 10, 8, 2, False, False, True, False)
+
+    def glyph(char: str, u0: float, u1: float) -> Glyph:
+        return Glyph(char, u0, u1, 0, style)
+
+    before = [glyph("M", 0, 8), glyph("´", 9, 12), glyph("ı", 8, 11), glyph("c", 11, 16)]
+    after = [glyph("n", 0, 5), glyph("c", 5, 10), glyph("ˇ", 6, 9), glyph("x", 10, 15)]
+    apart = [glyph("x", 0, 5), glyph("^", 5, 8), glyph("2", 8, 12), glyph("~", 12, 15)]
+    texts = ["".join(g.char for g in composed(row)) for row in (before, after, apart)]
+    assert texts == ["Míc", "nčx", "x^2~"]
