@@ -196,6 +196,8 @@ def _heavy_pictures(page: pymupdf.Page) -> dict[int, int]:
 
 def _cells(table: Any) -> list[Cell]:
     """Cells of a PyMuPDF table, whose rows leave out what a span from above or left covers."""
+    from hsd_docparse.sources.text_layer import clean_text
+
     cells: list[Cell] = []
     taken: set[tuple[int, int]] = set()
     for row, placed in enumerate(table.placements):
@@ -203,7 +205,7 @@ def _cells(table: Any) -> list[Cell]:
         for span in placed:
             while (row, column) in taken:
                 column += 1
-            text = join_texts((span.text or "").splitlines())
+            text = clean_text(join_texts((span.text or "").splitlines()))
             box = Box(*map(float, span.bbox or (0, 0, 0, 0)))
             cells.append(Cell(row, column, box, span.rowspan, span.colspan, text))
             taken |= cells[-1].slots()

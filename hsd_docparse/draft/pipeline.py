@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import cache
 from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hsd_docparse.document import FURNITURE, Box, Line, Page, Region
+from hsd_docparse.draft.formula import to_latex
 from hsd_docparse.draft.layout import Block, as_pdf_page, find_blocks
 from hsd_docparse.draft.orientation import turned
 from hsd_docparse.draft.paragraphs import bounds, font_size
@@ -19,7 +22,10 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from hsd_docparse.draft.ocr import PageReading
-    from hsd_docparse.sources import SourcePage
+    from hsd_docparse.sources import SourcePage, TextLayer
+
+_RULE = 2.5
+"""Points; the bar of a fraction is thinner and longer."""
 
 
 def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
@@ -29,10 +35,12 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
 
     draft = Page(page.number, page.width, page.height)
     reading: PageReading | None = None
+    latex = None
     layer = page.text_layer()
     if layer is not None and layer.lines and layer.problem is None and layer.page is not None:
         lines = layer.lines
         blocks = find_blocks(layer.page, with_cells=True)
+        latex = _latex_writer(layer)
     else:
         if layer is not None and layer.problem is not None:
             draft.warnings.append(f"Text layer ignored: {layer.problem}; the page was read by OCR.")
@@ -44,7 +52,7 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
             draft.rotation = reading.rotation
             draft.width, draft.height = (side * factor for side in reading.image.size)
         draft.warnings += reading.warnings
-    regions = build_regions(lines, blocks, draft.width, draft.height)
+    regions = build_regions(lines, blocks, draft.width, draft.height, latex)
     draft.regions = _ordered(regions, draft.height)
     if reading is not None and reading.vertical:
         _stand_up(draft)
@@ -55,6 +63,25 @@ def upright_picture(page: SourcePage, draft: Page, *, dpi: float = 150) -> Image
     """The picture of ``page`` that the boxes of ``draft`` are on. Raises `PageError`."""
     image = page.render(dpi)
     return turned(image, draft.rotation) if draft.rotation else image
+
+
+def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Box]], str]:
+    """Writes the formula in some boxes of a page from its glyphs and the rules that it draws."""
+
+    import pymupdf
+
+    @cache
+    def rules() -> list[Box]:
+        page = layer.page
+        assert page is not None
+        drawn = (
+            Box(*(pymupdf.Rect(box) * page.rotation_matrix).normalize())
+            for kind, box, *_ in page.get_bboxlog()
+            if kind in ("fill-path", "stroke-path")
+        )
+        return [box for box in drawn if box.height < _RULE < box.width]
+
+    return lambda boxes: to_latex(layer.runs, boxes, rules())
 
 
 def _read_picture(reading: PageReading, factor: float) -> tuple[list[Line], list[Block]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Region
+from hsd_docparse.draft.formula import FUNCTIONS
 from hsd_docparse.draft.joining import in_rows, join_lines
 from hsd_docparse.draft.layout import Block
 from hsd_docparse.draft.paragraphs import (
@@ -31,21 +32,29 @@ _LEAST_CELLS = 3
 _EQUATION_NUMBER = re.compile(r"[(（]\s*(\d{1,3}(?:\.\d{1,3})*[a-z]?)\s*[)）]")
 _RELATION = re.compile(r"[=≡≤≥≠≈∼→⇒∈<>∝]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_STATEMENT = re.compile(r"[A-Z][a-z]{3,}\s+\d")
+"""Theorem 1.2 and its like begin a sentence."""
 _WORDY = 0.4
 """Share of a formula's characters that may stand in words."""
 _FURNITURE_BAND = 0.15
 """Share of the page height at its top and bottom beyond which nothing is furniture."""
 _MARGIN = 0.06
 """Share of the page height at its top and bottom where loose short lines are furniture."""
+_FULL = 0.35
+"""Share of a picture's area under its text from which it is no picture."""
 _DUPLICATE = 0.8
 """Share of a block inside another from which it says nothing new."""
 
 
 def build_regions(
-    lines: Sequence[Line], blocks: Sequence[Block], width: float, height: float
+    lines: Sequence[Line],
+    blocks: Sequence[Block],
+    width: float,
+    height: float,
+    latex: Callable[[Sequence[Box]], str] | None = None,
 ) -> list[Region]:
     """Regions of a page ``width`` by ``height``, in no particular order. Every line is in
-    exactly one of them."""
+    exactly one of them. ``latex`` writes what stands in the boxes of a formula's lines."""
     blocks = without_duplicates(blocks)
     inside: list[list[Line]] = [[] for _ in blocks]
     loose: list[Line] = []
@@ -68,6 +77,10 @@ def build_regions(
         for region in regions:
             if region.kind != "page_number":
                 region.kind = "text"
+    if latex is not None:
+        for region in regions:
+            if region.kind == "formula":
+                region.text = latex([line.box for line in region.lines]) or region.text
     regions = _number_formulas(regions)
     _set_levels(regions)
     return regions
@@ -180,19 +193,41 @@ def _correct_kind(region: Region, width: float, height: float) -> None:
         region.kind = "header"
     elif region.kind in FURNITURE and edge > _FURNITURE_BAND * height:
         region.kind = "text"
+    text = join_lines(region.lines)
     marginal = region.kind in FURNITURE or (
         edge < 1.5 * _MARGIN * height and len(region.lines) == 1
     )
     if marginal and PAGE_NUMBER.fullmatch(region.text):
         region.kind = "page_number"
-    elif region.kind == "text" and len(region.lines) <= 2 and _is_formula(region.text):
+    elif region.kind == "formula":
+        if _is_prose(text) or _words(text) > 2 or _STATEMENT.match(text):
+            region.kind = "text"
+    elif _is_formula(text) and (
+        (region.kind == "text" and _is_short(region))
+        or (region.kind == "figure" and _is_full(region))
+    ):
         region.kind = "formula"
-    elif region.kind == "formula" and _is_prose(region.text):
-        region.kind = "text"
+
+
+def _is_full(region: Region) -> bool:
+    """Whether text fills so much of a picture that there is none."""
+    return sum(line.box.area for line in region.lines) > _FULL * region.box.area
+
+
+def _is_short(region: Region) -> bool:
+    """One row of an equation, which may have limits above and below."""
+    return len(region.lines) <= 2 or (len(region.lines) <= 5 and len(region.text) < 60)
 
 
 def _is_formula(text: str) -> bool:
-    return bool(_RELATION.search(text)) and not _is_prose(text)
+    return bool(_RELATION.search(text)) and not _is_prose(text) and not _words(text)
+
+
+def _words(text: str) -> int:
+    """Words that a formula has no use for."""
+    return sum(
+        word not in FUNCTIONS and (word.islower() or word.istitle()) for word in _WORD.findall(text)
+    )
 
 
 def _is_prose(text: str) -> bool:

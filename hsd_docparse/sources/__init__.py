@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pymupdf
     from PIL import Image
 
+    from hsd_docparse.sources.glyphs import Run
+
 
 class SourcePage(Protocol):
     """One page as its file gives it. Boxes are in page units (see `hsd_docparse.document`)."""
@@ -54,6 +56,8 @@ class TextLayer:
     lines: list[Line]
     problem: str | None = None
     """Why the text cannot be trusted (mojibake, invisible, misplaced), or None when sane."""
+    runs: Sequence[Run] = ()
+    """The glyphs of the lines, for who needs to know where each stands."""
     page: pymupdf.Page | None = None
     """The open PDF page that the lines were read from: its rulings and pictures help to see
     the layout."""

@@ -20,11 +20,14 @@ from hsd_docparse.document import Box
 EXTRACTION_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE
 
 _BOLD = re.compile(r"bold|black|heavy|demi(?!o)|[-,]bd\b|cmbx", re.IGNORECASE)
+_ITALIC = re.compile(r"ital|obli|cmmi|lmmi", re.IGNORECASE)
 _MONO = re.compile(r"mono(?!type)|courier|consol|menlo|typewriter|cmtt|sftt", re.IGNORECASE)
 # Bits of a MuPDF character: 16 filled, 32 stroked, 64 clips what is painted after it.
 _PAINTED = 16 | 32 | 64
 _FILLED_OR_STROKED = 16 | 32
 _FAKE_BOLD = 8
+_UNSEEN = "\u200b\u2060\ufeff"
+"""Characters without width, often in a font of next to no size."""
 _WHITE = 250
 _ACCENTS = {
     "`": "\u0300",
@@ -57,6 +60,7 @@ class Style(NamedTuple):
     mono: bool
     painted: bool
     white: bool
+    italic: bool = False
 
 
 @dataclass(slots=True)
@@ -121,6 +125,8 @@ def _read_run(line: dict[str, Any], turn: pymupdf.Matrix) -> Run:
     for span in line["spans"]:
         style = _style(span)
         for char in span["chars"]:
+            if char["c"] in _UNSEEN:
+                continue
             x0, y0, x1, y1 = char["bbox"]
             x0, y0, x1, y1 = (
                 x0 * a + y0 * c + e,
@@ -160,6 +166,7 @@ def _style(span: dict[str, Any]) -> Style:
         # Fully transparent text is hidden, except where it serves as a stencil for a fill.
         painted=bool(flags & _PAINTED)
         and (span["alpha"] > 0 or not flags & _FILLED_OR_STROKED or bool(flags & 64)),
+        italic=bool(span["flags"] & pymupdf.TEXT_FONT_ITALIC) or _ITALIC.search(font) is not None,
         white=min(color >> 16 & 255, color >> 8 & 255, color & 255) >= _WHITE,
     )
 

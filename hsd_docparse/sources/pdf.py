@@ -21,7 +21,7 @@ from hsd_docparse.sources.glyphs import Run, read_runs
 from hsd_docparse.sources.optional_content import apply_visibility_expressions, layer_states
 from hsd_docparse.sources.page_ranges import select_pages
 from hsd_docparse.sources.pixels import capped_scale
-from hsd_docparse.sources.text_layer import read_text_layer
+from hsd_docparse.sources.text_layer import read_text_layer, without_surrogates
 
 # MuPDF would print to stderr; its messages are kept and end up in the warnings of the page.
 pymupdf.TOOLS.mupdf_display_errors(False)
@@ -184,7 +184,9 @@ class PdfDocument:
         except Exception as error:
             document.close()
             raise InputError(f"{path} is damaged: its pages cannot be listed.") from error
-        self.metadata = {key: information[key] for key in _METADATA if information.get(key)}
+        self.metadata = {
+            key: without_surrogates(information[key]) for key in _METADATA if information.get(key)
+        }
         self._document = document
         self._path = path
 

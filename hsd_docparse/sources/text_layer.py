@@ -125,7 +125,7 @@ def read_text_layer(page: pymupdf.Page, runs: list[Run] | None = None) -> TextLa
             # Icons: glyphs of symbol fonts that stand for no character.
             line.text = _PRIVATE.sub("", line.text).strip()
         lines = with_drawn_bullets(page, [line for line in lines if line.text])
-    return TextLayer(lines, verdict.problem, page)
+    return TextLayer(lines, verdict.problem, runs, page)
 
 
 def _split(run: Run) -> list[_Piece]:
@@ -272,9 +272,15 @@ def clean_text(text: str) -> str:
     """One line of text as a reader would type it: compatibility forms and symbol-font bullets
     resolved, white space single, control characters gone. A soft hyphen is a hyphen at the
     end of the line, where it shows, and nothing elsewhere."""
+    text = without_surrogates(text)
     text = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     text = " ".join(text.translate(_TRANSLATION).split())
     return _SOFT_HYPHEN.sub("", text).replace("\u00ad", "-")
+
+
+def without_surrogates(text: str) -> str:
+    """``text`` as it can be written: pairs of surrogates are a character, others none."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _most_common(values: list[float]) -> float:
