@@ -156,8 +156,8 @@ class Page:
     regions: list[Region] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     error: str | None = None
-    rotation: float = 0.0
     speculation: Speculation | None = None
+    rotation: float = 0.0
 
 
 @dataclass

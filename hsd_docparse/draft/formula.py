@@ -39,7 +39,7 @@ NAMES = {
     "ε": "\\varepsilon", "ϑ": "\\vartheta", "ϕ": "\\phi", "φ": "\\varphi", "ϱ": "\\varrho",
     "ς": "\\varsigma", "ϖ": "\\varpi", "µ": "\\mu", "Ω": "\\Omega", "∆": "\\Delta",
     "ℝ": "\\mathbb{R}", "ℕ": "\\mathbb{N}", "ℤ": "\\mathbb{Z}", "ℚ": "\\mathbb{Q}",
-    "ℂ": "\\mathbb{C}", "\ufffd": "\\square",
+    "ℎ": "h", "ℂ": "\\mathbb{C}", "\ufffd": "\\square",
 }  # fmt: skip
 FUNCTIONS = frozenset({
     "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det", "dim",
@@ -50,7 +50,13 @@ _BIG = frozenset("∑∏∫∮⋃⋂⨁⨂⋁⋀\ufffd")
 """Operators with limits; those that the file gives no character for are most often such."""
 _CROOKED = 0.35
 """Font sizes off the base line from which a glyph of full size is part of a second row."""
-_LIMIT = frozenset({"lim", "liminf", "limsup", "max", "min", "sup", "inf"})
+_MARKS = {
+    "^": "\\hat", "ˆ": "\\hat", "\u0302": "\\hat", "~": "\\tilde", "˜": "\\tilde",
+    "\u0303": "\\tilde", "¯": "\\bar", "ˉ": "\\bar", "―": "\\bar", "‾": "\\bar",
+    "\u0304": "\\bar", "˙": "\\dot", "¨": "\\ddot", "ˇ": "\\check", "⃗": "\\vec",
+}  # fmt: skip
+"""What may stand over a letter."""
+_LIMIT = frozenset({"argmax", "argmin", "lim", "liminf", "limsup", "max", "min", "sup", "inf"})
 _SMALL = 0.88
 """Size of a script over that of what it belongs to, at most."""
 _FAR = 0.75
@@ -95,6 +101,7 @@ def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) ->
         if not glyph.char.isspace() and glyph.style.size > 2 and glyph.u1 > glyph.u0
     ]
     inside = [piece for piece in pieces if any(_holds(box, *piece.middle) for box in boxes)]
+    inside = _accented(inside)
     if not inside:
         return ""
     around = Box(
@@ -115,19 +122,46 @@ def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) ->
 
 def _piece(glyph: Glyph) -> _Piece:
     style, char = glyph.style, glyph.char
+    letter = unicodedata.normalize("NFKC", char) if "\U0001d400" <= char <= "\U0001d7ff" else char
+    bold = style.bold or (letter is not char and "BOLD" in unicodedata.name(char, ""))
+    italic = style.italic or letter is not char
+    char = letter
     latex = NAMES.get(char) or _greek(char) or char
     if char.isascii() and char.isalpha():
         if "MSBM" in style.font:
             latex = f"\\mathbb{{{char}}}"
         elif "CMSY" in style.font:
             latex = f"\\mathcal{{{char}}}"
-        elif style.bold:
+        elif bold:
             latex = f"\\mathbf{{{char}}}"
     top, bottom = glyph.v - style.ascent, glyph.v + style.descent
     special = latex != char
     return _Piece(
-        latex, glyph.u0, glyph.u1, top, bottom, glyph.v, style.size, char, style.italic or special
+        latex, glyph.u0, glyph.u1, top, bottom, glyph.v, style.size, char, italic or special
     )
+
+
+def _accented(pieces: list[_Piece]) -> list[_Piece]:
+    """Letters with the marks over them, which are glyphs of their own."""
+    letters = [piece for piece in pieces if piece.char not in _MARKS]
+    for mark in pieces:
+        if mark.char not in _MARKS:
+            continue
+        under = max(letters, key=lambda p: _shared(mark, p), default=None)
+        if under is None or _shared(mark, under) < 0.5 * min(
+            mark.x1 - mark.x0, under.x1 - under.x0
+        ):
+            letters.append(mark)
+        else:
+            under.latex = f"{_MARKS[mark.char]}{{{under.latex}}}"
+    return letters
+
+
+def _shared(first: _Piece, second: _Piece) -> float:
+    """Width that two pieces of one row share."""
+    if abs(first.base - second.base) > 0.8 * max(first.size, second.size):
+        return 0.0
+    return min(first.x1, second.x1) - max(first.x0, second.x0)
 
 
 def _greek(char: str) -> str:
@@ -310,14 +344,15 @@ def _words(pieces: list[_Piece]) -> list[_Piece]:
     """Upright letters side by side as one name: a function, an operator or a word."""
     joined: list[_Piece] = []
     for piece in pieces:
-        last = joined[-1] if joined else None
+        # A limit below may stand between the letters of its operator.
+        row = (other for other in reversed(joined) if abs(other.base - piece.base) < 0.1)
+        last = next(row, None)
         letter = piece.char.isascii() and piece.char.isalpha() and not piece.italic
         if (
             letter
             and last is not None
             and not last.italic
             and last.char.isalpha()
-            and abs(last.base - piece.base) < 0.1 * piece.size
             and abs(last.size - piece.size) < 0.1 * piece.size
             and piece.x0 - last.x1 < 0.12 * piece.size
         ):
@@ -334,7 +369,9 @@ def _words(pieces: list[_Piece]) -> list[_Piece]:
         if piece.italic or len(piece.char) < 2 or not piece.char.isalpha():
             continue
         after = joined[i + 1].char if i + 1 < len(joined) else ""
-        if piece.char in FUNCTIONS:
+        if piece.char in ("argmax", "argmin"):
+            piece.latex = f"\\operatorname*{{{piece.char}}}"
+        elif piece.char in FUNCTIONS:
             piece.latex = f"\\{piece.char}"
         elif piece.char[0].isupper() or after == "(":
             piece.latex = f"\\operatorname{{{piece.char}}}"

@@ -221,4 +221,8 @@ def _sentence(error: BaseException) -> str:
 def _mupdf_messages() -> list[str]:
     """What MuPDF complained about since it was last asked, without its bookkeeping lines."""
     lines = pymupdf.TOOLS.mupdf_warnings().splitlines()
-    return [f"MuPDF: {line}" for line in lines if line and not line.startswith("... repeated")]
+    return [
+        "MuPDF: " + "".join(char if char.isprintable() else "?" for char in line)
+        for line in lines
+        if line and not line.startswith("... repeated")
+    ]

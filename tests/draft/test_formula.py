@@ -75,6 +75,23 @@ def test_upright_letters_are_functions_operators_and_words() -> None:
     assert latex(*runs) == r"\sin x\text{ if }x=1\operatorname{Ann}y"
 
 
+def test_limits_below_do_not_cut_the_name_of_an_operator() -> None:
+    runs = (
+        glyphs(("argmin", 0, 100, 12), font="Roman"),
+        glyphs(("h>0", 12, 112, 8), ("f", 38, 100, 12)),
+    )
+    assert latex(*runs) == r"\operatorname*{argmin}_{h>0}f"
+
+
+def test_marks_over_letters() -> None:
+    assert latex(glyphs(("^", 0, 100, 12), ("r", 1, 100, 12), ("+2", 7, 100, 12))) == r"\hat{r}+2"
+    assert latex(glyphs(("x", 0, 100, 12), ("^y", 6, 100, 12))) == "x^y"
+
+
+def test_letters_of_the_mathematical_alphabets() -> None:
+    assert latex(glyphs(("𝑟𝐱𝛼", 0, 100, 12))) == r"r\mathbf{x}\alpha"
+
+
 def test_fonts_say_what_kind_of_letter_it_is() -> None:
     assert latex(glyphs(("E", 0, 100, 12), font="Times", bold=True)) == r"\mathbf{E}"
     assert latex(glyphs(("I", 0, 100, 12), font="CMSY10")) == r"\mathcal{I}"
