@@ -57,7 +57,7 @@ def drafted_pages(
     files: Sequence[str], dpi: float
 ) -> Iterator[tuple[str, Image.Image, Page, float]]:
     """Every page of every file that holds text: name, picture, draft and the seconds of both."""
-    from hsd_docparse.draft import draft_page
+    from hsd_docparse.draft import draft_page, upright_picture
     from hsd_docparse.sources import DamagedPage, open_source
 
     for file in files:
@@ -68,7 +68,7 @@ def drafted_pages(
                     continue
                 clock = time.perf_counter()
                 page = draft_page(opened, dpi=dpi)
-                image = opened.render(dpi)
+                image = upright_picture(opened, page, dpi=dpi)
                 spent = time.perf_counter() - clock
                 if not any(region.lines for region in page.regions):
                     print(f"{file} page {page.number}: no text, nothing to decode")
