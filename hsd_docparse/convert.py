@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def open_conversion(
     """Open ``path`` for conversion page by page; see `parse` for the arguments and errors. With
     ``pictures`` every page comes with the picture that its boxes are on."""
     wanted = pictures or not (mode == "draft" or target == "none")
-    drafts = _drafts(Job(Path(path), password, pages, dpi, wanted), deadline)
+    drafts = _drafts(Job(Path(path), os.getcwd(), password, pages, dpi, wanted), deadline)
     with closing(drafts):
         opened = next(drafts)
         assert isinstance(opened, Opened)

@@ -10,26 +10,29 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
 from dataclasses import replace
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import TIMEOUT_MAX, Lock, Thread
 
 from hsd_docparse.document import Page
 from hsd_docparse.errors import InputError
 from hsd_docparse.worker import NEXT, Answer, Drafted, Ended, Job
 
-COMMAND = [sys.executable, "-c", "from hsd_docparse.worker import main; main()"]
+PROGRAM = "from hsd_docparse.worker import main; main()"
 _ALLOCATION = {
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
 }
 """Has glibc give freed memory back, which it keeps in pieces otherwise."""
+_SAFELY = ["-P"] if sys.version_info >= (3, 11) else []
+"""Keeps Python from looking for modules in the current folder."""
 _STARTING = 60.0
-"""Seconds that a new process may take until it runs, beyond the deadline of its first page."""
+"""Seconds that a new process may take until it answers, beyond the deadline."""
 
 _idle: list[Worker] = []
 _lock = Lock()
@@ -43,12 +46,16 @@ class Worker:
     """A child process that drafts one file at a time."""
 
     def __init__(self) -> None:
+        # The reader finds its modules where this process does, and none beside the documents.
+        path = [entry for entry in sys.path if entry]
+        program = f"import sys; sys.path[:] = {path!r}\n{PROGRAM}"
         self._process = subprocess.Popen(
-            COMMAND,
+            [sys.executable, *_SAFELY, "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**os.environ, **_ALLOCATION},
+            start_new_session=True,
         )
         self._answers = SimpleQueue[Answer | Ended | None]()
         self._fresh = True
@@ -62,7 +69,7 @@ class Worker:
 
     def answer(self, deadline: float) -> Answer | Ended:
         """Waits for the next answer. Raises `WorkerLostError` after ``deadline`` seconds."""
-        seconds = deadline + (_STARTING if self._fresh else 0)
+        seconds = min(deadline + (_STARTING if self._fresh else 0), TIMEOUT_MAX)
         self._fresh = False
         try:
             answer = self._answers.get(timeout=seconds)
@@ -73,7 +80,13 @@ class Worker:
             raise WorkerLostError(f"crashed its reader (exit status {code})")
         return answer
 
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
     def stop(self) -> None:
+        """End the process, and what it started."""
+        if self.is_alive() and hasattr(os, "killpg"):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
 
@@ -124,18 +137,24 @@ def read_isolated(job: Job, deadline: float) -> Generator[Answer]:
                     waiting = list(answer.selected)
                     yield answer
         except WorkerLostError as lost:
-            if not waiting:
+            worker.stop()
+            if waiting is None:
                 raise InputError(f"{job.path} {lost} while it was opened; it is damaged.") from None
-            number = waiting.pop(0)
-            message = f"Page {number} of {job.path} {lost}, and was given up."
-            yield Drafted(Page(number, 0, 0, error=message))
+            if waiting:
+                number = waiting.pop(0)
+                message = f"Page {number} of {job.path} {lost}, and was given up."
+                yield Drafted(Page(number, 0, 0, error=message))
         finally:
             _give_back(worker) if done else worker.stop()
 
 
 def _take() -> Worker:
     with _lock:
-        return _idle.pop() if _idle else Worker()
+        while _idle:
+            worker = _idle.pop()
+            if worker.is_alive():
+                return worker
+        return Worker()
 
 
 def _give_back(worker: Worker) -> None:
@@ -144,7 +163,9 @@ def _give_back(worker: Worker) -> None:
 
 
 def _forget() -> None:
-    """After a fork the parent's workers are not the child's."""
+    """After a fork the parent's workers are not the child's, nor is its lock."""
+    global _lock
+    _lock = Lock()
     _idle.clear()
 
 

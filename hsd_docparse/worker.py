@@ -37,10 +37,11 @@ NEXT = b"n"
 
 @dataclass(frozen=True)
 class Job:
-    """A file to draft. ``pages``: as `open_source` takes them; ``pictures``: whether to send the
-    picture of each page too, drawn at ``dpi``."""
+    """A file to draft; ``folder`` is where a relative path begins. ``pages``: as `open_source`
+    takes them; ``pictures``: whether to send the picture of each page too, drawn at ``dpi``."""
 
     path: Path
+    folder: str
     password: str | None
     pages: str | Sequence[int] | None
     dpi: float
@@ -99,8 +100,6 @@ def _drafted(source: SourcePage | DamagedPage, job: Job) -> Drafted:
     picture, trace = None, ""
     try:
         page = draft_page(once, dpi=job.dpi)
-        if job.pictures:
-            picture = upright_picture(once, page, dpi=job.dpi)
     except Exception as error:
         known = isinstance(error, DocparseError)
         cause = f"unexpected {type(error).__name__} ({error}); --debug shows where it arose."
@@ -108,6 +107,12 @@ def _drafted(source: SourcePage | DamagedPage, job: Job) -> Drafted:
         page = Page(
             source.number, source.width, source.height, error=str(error) if known else cause
         )
+    if job.pictures and page.error is None:
+        try:
+            picture = upright_picture(once, page, dpi=job.dpi)
+        except Exception as error:
+            trace = traceback.format_exc()
+            page.warnings.append(f"The page cannot be shown, only its text: {error}")
     page.warnings += [warning for warning in source.warnings if warning not in page.warnings]
     return Drafted(page, picture, trace)
 
@@ -158,6 +163,7 @@ def main() -> None:
 
 def _serve(job: Job, requests: BinaryIO, answers: BinaryIO) -> Ended:
     try:
+        os.chdir(job.folder)
         for answer in read(job):
             _send(answers, answer)
             if isinstance(answer, Drafted) and _held() > _STALE:

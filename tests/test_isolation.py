@@ -49,7 +49,7 @@ worker.main()
 @pytest.fixture(autouse=True)
 def _reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     isolation._stop_all()
-    monkeypatch.setattr(isolation, "COMMAND", [sys.executable, "-c", READER])
+    monkeypatch.setattr(isolation, "PROGRAM", READER)
     yield
     isolation._stop_all()
 
@@ -132,6 +132,39 @@ def test_a_conversion_that_is_given_up_ends_its_process(tmp_path: Path) -> None:
         os.kill(process, 0)
 
 
+def test_a_process_that_died_while_idle_is_not_asked(tmp_path: Path) -> None:
+    path = book(tmp_path, "one")
+    ((_, process),) = read(path)
+    os.kill(int(process), 9)
+    assert read(path)[0][0] == "one"
+
+
+def test_relative_paths_begin_where_the_caller_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        book(tmp_path / name, name)
+    for name in ("a", "b"):
+        monkeypatch.chdir(tmp_path / name)
+        assert read(Path("book.pdf"))[0][0] == name
+
+
+def test_modules_beside_the_documents_are_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "logging.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    assert read(book(tmp_path, "one"))[0][0] == "one"
+
+
+def test_a_process_that_dies_after_the_last_page_costs_nothing(tmp_path: Path) -> None:
+    pages = hsd_docparse.iter_pages(book(tmp_path, "one"), mode="draft")
+    process = int(next(pages).regions[0].text.split()[1])
+    os.kill(process, 9)
+    assert list(pages) == []
+
+
 def test_passwords_and_their_errors_travel(tmp_path: Path) -> None:
     path = tmp_path / "locked.pdf"
     with pymupdf.open() as document:
@@ -146,7 +179,7 @@ def test_a_file_that_cannot_be_opened_in_time_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hangs = "import time; time.sleep(100)"
-    monkeypatch.setattr(isolation, "COMMAND", [sys.executable, "-c", hangs])
+    monkeypatch.setattr(isolation, "PROGRAM", hangs)
     monkeypatch.setattr(isolation, "_STARTING", 0.0)
     path = book(tmp_path, "one")
     with pytest.raises(InputError, match=r"took longer than 0.5 seconds while it was opened"):
@@ -159,7 +192,7 @@ def test_readers_end_with_the_program(tmp_path: Path) -> None:
         import sys
         import hsd_docparse
         from hsd_docparse import isolation
-        isolation.COMMAND = [sys.executable, "-c", {READER!r}]
+        isolation.PROGRAM = {READER!r}
         (page,) = hsd_docparse.iter_pages({str(path)!r}, mode="draft")
         print(page.regions[0].text.split()[1])
     """)

@@ -35,6 +35,7 @@ NAMES = {
     "…": "\\ldots", "⋯": "\\cdots", "⋮": "\\vdots", "⋱": "\\ddots", "′": "'", "″": "''",
     "†": "\\dagger", "‡": "\\ddagger", "ℏ": "\\hbar", "ℓ": "\\ell", "ℜ": "\\Re", "ℑ": "\\Im",
     "ℵ": "\\aleph", "⊥": "\\perp", "∠": "\\angle", "√": "\\sqrt", "{": "\\{", "}": "\\}",
+    "\\": "\\setminus", "∖": "\\setminus", "^": "\\wedge", "~": "\\sim",
     "%": "\\%", "#": "\\#", "&": "\\&", "$": "\\$", "_": "\\_", "ϵ": "\\epsilon",
     "ε": "\\varepsilon", "ϑ": "\\vartheta", "ϕ": "\\phi", "φ": "\\varphi", "ϱ": "\\varrho",
     "ς": "\\varsigma", "ϖ": "\\varpi", "µ": "\\mu", "Ω": "\\Omega", "∆": "\\Delta",
@@ -46,6 +47,13 @@ FUNCTIONS = frozenset({
     "exp", "gcd", "hom", "inf", "ker", "lg", "lim", "liminf", "limsup", "ln", "log", "max", "min",
     "Pr", "sec", "sin", "sinh", "sup", "tan", "tanh",
 })  # fmt: skip
+_CAPITALS = frozenset(
+    ["gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega"]
+)
+_GREEK = _CAPITALS | frozenset(
+    ["alpha", "beta", "epsilon", "zeta", "eta", "iota", "kappa", "mu", "nu", "rho", "tau", "chi"]
+)
+"""What LaTeX has a command for; the others look like Latin letters."""
 _BIG = frozenset("∑∏∫∮⋃⋂⨁⨂⋁⋀\ufffd")
 """Operators with limits; those that the file gives no character for are most often such."""
 _CROOKED = 0.35
@@ -53,7 +61,9 @@ _CROOKED = 0.35
 _MARKS = {
     "^": "\\hat", "ˆ": "\\hat", "\u0302": "\\hat", "~": "\\tilde", "˜": "\\tilde",
     "\u0303": "\\tilde", "¯": "\\bar", "ˉ": "\\bar", "―": "\\bar", "‾": "\\bar",
-    "\u0304": "\\bar", "˙": "\\dot", "¨": "\\ddot", "ˇ": "\\check", "⃗": "\\vec",
+    "\u0300": "\\grave", "\u0301": "\\acute", "\u0306": "\\breve", "\u0307": "\\dot",
+    "\u0308": "\\ddot", "\u030a": "\\mathring", "\u030c": "\\check", "\u0304": "\\bar",
+    "˙": "\\dot", "¨": "\\ddot", "ˇ": "\\check", "⃗": "\\vec",
 }  # fmt: skip
 """What may stand over a letter."""
 _LIMIT = frozenset({"argmax", "argmin", "lim", "liminf", "limsup", "max", "min", "sup", "inf"})
@@ -89,21 +99,26 @@ class _Piece:
         return (self.x0 + self.x1) / 2, (self.top + self.bottom) / 2
 
 
-def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) -> str:
-    """LaTeX of the glyphs of ``runs`` in ``boxes``; ``rules`` are thin horizontal lines that the
-    page draws. Several rows come as ``gathered``. Empty where there are no upright glyphs, or
-    where they stand as in no formula that is known here (matrices, cases)."""
+def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) -> tuple[str, str]:
+    """LaTeX of the glyphs of ``runs`` in ``boxes``, and the characters that it is made of.
+
+    ``rules`` are thin horizontal lines that the page draws. Several rows come as ``gathered``,
+    numbered ones as ``gather*``. The LaTeX is empty where there are no upright glyphs, or where
+    they stand as in no formula that is known here (matrices, cases).
+    """
     pieces = [
         _piece(glyph)
         for run in runs
         if run.slanted is None and (run.frame.dx, run.frame.vertical) == (1, False)
         for glyph in run.glyphs
-        if not glyph.char.isspace() and glyph.style.size > 2 and glyph.u1 > glyph.u0
+        if glyph.style.painted and glyph.char.isprintable() and not glyph.char.isspace()
+        if glyph.style.size > 2 and glyph.u1 > glyph.u0
     ]
     inside = [piece for piece in pieces if any(_holds(box, *piece.middle) for box in boxes)]
+    characters = "".join(piece.char for piece in inside)
     inside = _accented(inside)
     if not inside:
-        return ""
+        return "", ""
     around = Box(
         min(piece.x0 for piece in inside) - 3,
         min(piece.top for piece in inside) - 3,
@@ -114,10 +129,11 @@ def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) ->
     try:
         rows = [_tagged(row, bars) for row in _rows(inside, bars)]
     except _UnknownShapeError:
-        return ""
+        return "", characters
     if len(rows) == 1:
-        return rows[0]
-    return "\\begin{gathered}" + " \\\\ ".join(rows) + "\\end{gathered}"
+        return rows[0], characters
+    shape = "gather*" if any("\\tag" in row for row in rows) else "gathered"
+    return f"\\begin{{{shape}}}" + " \\\\ ".join(rows) + f"\\end{{{shape}}}", characters
 
 
 def _piece(glyph: Glyph) -> _Piece:
@@ -125,12 +141,17 @@ def _piece(glyph: Glyph) -> _Piece:
     letter = unicodedata.normalize("NFKC", char) if "\U0001d400" <= char <= "\U0001d7ff" else char
     bold = style.bold or (letter is not char and "BOLD" in unicodedata.name(char, ""))
     italic = style.italic or letter is not char
+    alphabet = unicodedata.name(char, "") if letter is not char else ""
     char = letter
-    latex = NAMES.get(char) or _greek(char) or char
+    base, *marks = list(unicodedata.normalize("NFD", char))
+    if len(marks) == 1 and marks[0] in _MARKS and base.isascii():
+        latex = f"{_MARKS[marks[0]]}{{{base}}}"
+    else:
+        latex = NAMES.get(char) or _greek(char) or char
     if char.isascii() and char.isalpha():
-        if "MSBM" in style.font:
+        if "MSBM" in style.font or "DOUBLE-STRUCK" in alphabet:
             latex = f"\\mathbb{{{char}}}"
-        elif "CMSY" in style.font:
+        elif "CMSY" in style.font or "SCRIPT" in alphabet:
             latex = f"\\mathcal{{{char}}}"
         elif bold:
             latex = f"\\mathbf{{{char}}}"
@@ -168,10 +189,10 @@ def _greek(char: str) -> str:
     """``\\alpha`` for α; capitals that look like Latin ones have no name."""
     name = unicodedata.name(char, "")
     found = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", name)
-    if not found:
-        return ""
-    word = found[2].lower().replace("lamda", "lambda")
-    return f"\\{word.capitalize()}" if found[1] == "CAPITAL" else f"\\{word}"
+    word = found[2].lower().replace("lamda", "lambda") if found else ""
+    if found and found[1] == "CAPITAL":
+        return f"\\{word.capitalize()}" if word in _CAPITALS else ""
+    return f"\\{word}" if word in _GREEK else ""
 
 
 def _holds(box: Box, x: float, y: float) -> bool:
@@ -189,7 +210,7 @@ def _rows(pieces: list[_Piece], bars: list[Box]) -> list[list[_Piece]]:
             for bar in bars
         )
 
-    large = _SMALL * max(piece.size for piece in pieces if piece.char not in _BIG)
+    large = _SMALL * max((piece.size for piece in pieces if piece.char not in _BIG), default=0.0)
     rows: list[list[_Piece]] = []
     reach = float("-inf")
     for piece in sorted(pieces, key=lambda piece: piece.top):
@@ -314,7 +335,9 @@ def _line(pieces: list[_Piece]) -> str:
     for piece in ordered:
         if id(piece) in taken:
             continue
-        if is_script(piece) and parts:
+        if is_script(piece):
+            if not parts:
+                parts.append("{}")  # what hangs before its letter
             scripts.append(piece)
             continue
         close()

@@ -101,10 +101,11 @@ def _read_foreign(reading: PageReading, quads: NDArray[np.float32]) -> None:
     reads there, and say so."""
     from PIL import Image
 
+    at = [Box(*quad.min(axis=0).tolist(), *quad.max(axis=0).tolist()) for quad in quads]
     reading.lines = [
         line
         for line in reading.lines
-        if sum(line.probabilities) / len(line.probabilities) >= _READABLE
+        if all(box.overlap(line.box) < 0.9 * line.box.area for box in at)
     ]
     alone = Image.new("RGB", reading.image.size, "white")
     for quad in quads:
@@ -114,14 +115,14 @@ def _read_foreign(reading: PageReading, quads: NDArray[np.float32]) -> None:
     script = tesseract.script_of(alone)
     languages = tesseract.languages_for(script) if script else []
     what = f"{script} script" if script else "a script or a hand that the bundled OCR cannot read"
-    if not languages:
+    found = tesseract.read_lines(alone, languages) if languages else []
+    if not found:
         advice = f": tesseract-ocr-{tesseract.LANGUAGES[script][0]}" if script else ""
         reading.warnings.append(
             f"{len(quads)} lines are in {what} and are left out; Tesseract is asked where it and "
             f"its package for the language are installed{advice}."
         )
         return
-    found = tesseract.read_lines(alone, languages)
     reading.lines = sorted([*reading.lines, *found], key=lambda line: line.box.y0)
     reading.warnings.append(
         f"{len(quads)} lines are in {what}; Tesseract read them ({'+'.join(languages)})."
@@ -182,7 +183,8 @@ def _read_columns(image: Image.Image, quads: NDArray[np.float32]) -> list[Readin
 def _quarter_turn(image: Image.Image, quads: NDArray[np.float32]) -> tuple[float, bool]:
     """By how many degrees, clockwise, to turn a page of tall lines, and whether to leave it, as
     its script runs down the page."""
-    tall = [crop for crop in _sample(image, quads) if _is_tall(crop)]
+    widths, heights = np.ptp(quads, axis=1).T
+    tall = [crop for crop in _sample(image, quads[heights > widths]) if _is_tall(crop)]
     read = shared_recognizer().read
     standing = read([_stacked(crop) for crop in tall])
     left = _certainty(read([np.rot90(crop) for crop in tall]))
@@ -192,6 +194,8 @@ def _quarter_turn(image: Image.Image, quads: NDArray[np.float32]) -> tuple[float
     # The network knows letters on their side from such columns, so both may read well.
     if stacks and _certainty(standing) > max(left, right) - _SURER:
         return 0.0, True
+    if max(left, right) < _READABLE:
+        return 0.0, False  # a script that the network does not know, or no text
     return (270.0 if left > right else 90.0), False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
 from statistics import median
@@ -65,8 +66,9 @@ def upright_picture(page: SourcePage, draft: Page, *, dpi: float = 150) -> Image
     return turned(image, draft.rotation) if draft.rotation else image
 
 
-def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Box]], str]:
-    """Writes the formula in some boxes of a page from its glyphs and the rules that it draws."""
+def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Line]], str]:
+    """Writes the formula in some lines of a page from its glyphs and the rules that it draws;
+    nothing where not every letter and digit of the lines is among those glyphs."""
 
     import pymupdf
 
@@ -81,7 +83,16 @@ def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Box]], str]:
         )
         return [box for box in drawn if box.height < _RULE < box.width]
 
-    return lambda boxes: to_latex(layer.runs, boxes, rules())
+    def write(lines: Sequence[Line]) -> str:
+        text = "".join(line.text for line in lines)
+        latex, characters = to_latex(layer.runs, [line.box for line in lines], rules())
+        return latex if _letters(characters) == _letters(text) else ""
+
+    return write
+
+
+def _letters(text: str) -> list[str]:
+    return sorted(filter(str.isalnum, unicodedata.normalize("NFKD", text)))
 
 
 def _read_picture(reading: PageReading, factor: float) -> tuple[list[Line], list[Block]]:

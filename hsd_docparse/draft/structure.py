@@ -51,10 +51,10 @@ def build_regions(
     blocks: Sequence[Block],
     width: float,
     height: float,
-    latex: Callable[[Sequence[Box]], str] | None = None,
+    latex: Callable[[Sequence[Line]], str] | None = None,
 ) -> list[Region]:
     """Regions of a page ``width`` by ``height``, in no particular order. Every line is in
-    exactly one of them. ``latex`` writes what stands in the boxes of a formula's lines."""
+    exactly one of them. ``latex`` writes the lines of a formula, or nothing where it cannot."""
     blocks = without_duplicates(blocks)
     inside: list[list[Line]] = [[] for _ in blocks]
     loose: list[Line] = []
@@ -80,7 +80,7 @@ def build_regions(
     if latex is not None:
         for region in regions:
             if region.kind == "formula":
-                region.text = latex([line.box for line in region.lines]) or region.text
+                region.text = latex(region.lines) or region.text
     regions = _number_formulas(regions)
     _set_levels(regions)
     return regions

@@ -86,7 +86,8 @@ def _distance(cell: Cell, line: Line) -> float:
 
 def without_wrapped_rows(cells: list[Cell]) -> list[Cell]:
     """``cells`` with the rows that only go on with the label of the row above joined to it: their
-    one text stands in the first column and begins in lower case."""
+    one text stands in the first column and begins in lower case, below a row that has values. The
+    rows of an empty form, of which no row has any, stay."""
     rows: dict[int, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.row, []).append(cell)
@@ -99,15 +100,13 @@ def without_wrapped_rows(cells: list[Cell]) -> list[Cell]:
         spans = any(cell.row_span > 1 for cell in rows[row]) or any(
             cell.row < row < cell.row + cell.row_span for cell in cells
         )
-        if label and above and above.text and label.text[0].islower() and not spans:
+        if label and above and above.text and label.text[0].islower() and not spans and row > 1:
             above.text = join_texts([above.text, label.text])
             above.box = above.box.union(label.box)
             dropped.add(row)
             joined[row] = above
-        else:
-            first = next((cell for cell in rows[row] if cell.column == 0), None)
-            if first is not None and first.column_span == 1:
-                joined[row] = first
+        elif len(filled) > 1 and filled[0].column == 0 and filled[0].column_span == 1:
+            joined[row] = filled[0]
     kept = [cell for cell in cells if cell.row not in dropped]
     for cell in kept:
         cell.row -= sum(row < cell.row for row in dropped)
@@ -116,7 +115,7 @@ def without_wrapped_rows(cells: list[Cell]) -> list[Cell]:
 
 def below(first: list[Cell], second: list[Cell]) -> list[Cell]:
     """Two grids of the same columns as one, ``second`` at the foot of ``first``."""
-    start = max(cell.row + cell.row_span for cell in first)
+    start = max((cell.row + cell.row_span for cell in first), default=0)
     return [*first, *(replace(cell, row=cell.row + start) for cell in second)]
 
 

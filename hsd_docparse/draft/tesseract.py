@@ -46,7 +46,8 @@ LANGUAGES = {
     "Tibetan": ("bod",),
 }
 """Script, as Tesseract names it -> languages that are written in it, its own names too."""
-_SECONDS = 100.0
+_SECONDS = 40.0
+"""The deadline of a page has to hold two runs."""
 
 
 @cache
@@ -54,9 +55,17 @@ def installed_languages() -> frozenset[str]:
     """Empty where there is no Tesseract."""
     if which("tesseract") is None:
         return frozenset()
-    listed = subprocess.run(
-        ["tesseract", "--list-langs"], capture_output=True, text=True, check=False
-    )
+    try:
+        listed = subprocess.run(
+            ["tesseract", "--list-langs"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return frozenset()
     return frozenset(listed.stdout.split("\n")[1:]) - {""}
 
 

@@ -57,7 +57,7 @@ class TextLayer:
     problem: str | None = None
     """Why the text cannot be trusted (mojibake, invisible, misplaced), or None when sane."""
     runs: Sequence[Run] = ()
-    """The glyphs of the lines, for who needs to know where each stands."""
+    """All glyphs of the page, hidden ones too, for who needs to know where each stands."""
     page: pymupdf.Page | None = None
     """The open PDF page that the lines were read from: its rulings and pictures help to see
     the layout."""

@@ -25,7 +25,7 @@ def glyphs(*placed: Placed, font: str = "Italic", bold: bool = False) -> Run:
 
 
 def latex(*runs: Run, rules: list[Box] | None = None) -> str:
-    return to_latex(runs, [Box(0, 0, 500, 500)], rules or [])
+    return to_latex(runs, [Box(0, 0, 500, 500)], rules or [])[0]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_limits_below_do_not_cut_the_name_of_an_operator() -> None:
 
 def test_marks_over_letters() -> None:
     assert latex(glyphs(("^", 0, 100, 12), ("r", 1, 100, 12), ("+2", 7, 100, 12))) == r"\hat{r}+2"
-    assert latex(glyphs(("x", 0, 100, 12), ("^y", 6, 100, 12))) == "x^y"
+    assert latex(glyphs(("x", 0, 100, 12), ("^y", 6, 100, 12))) == r"x\wedge y"
 
 
 def test_letters_of_the_mathematical_alphabets() -> None:
@@ -112,4 +112,26 @@ def test_a_shape_that_is_not_known_gives_nothing() -> None:
 
 def test_only_what_stands_in_the_boxes_is_read() -> None:
     run = glyphs(("x", 0, 100, 12), ("y", 300, 100, 12))
-    assert to_latex([run], [Box(0, 80, 50, 110)], []) == "x"
+    assert to_latex([run], [Box(0, 80, 50, 110)], []) == ("x", "x")
+
+
+def test_what_stands_alone_or_before_its_letter() -> None:
+    assert latex(glyphs(("∑", 0, 100, 18))) == r"\sum"
+    assert latex(glyphs(("14", 0, 94, 8), ("C", 9, 100, 12))) == "{}^{14}C"
+
+
+def test_latex_has_a_command_for_everything_written() -> None:
+    assert latex(glyphs(("A\\Β∖ο", 0, 100, 12))) == r"A\setminus Β\setminus ο"
+    assert latex(glyphs(("ŷ", 0, 100, 12))) == r"\hat{y}"
+    assert latex(glyphs(("𝔸𝒜", 0, 100, 12))) == r"\mathbb{A}\mathcal{A}"
+
+
+def test_hidden_glyphs_are_not_read() -> None:
+    run = glyphs(("xSy", 0, 100, 12))
+    run.glyphs[1].style = run.glyphs[1].style._replace(painted=False)
+    assert latex(run) == "xy"
+
+
+def test_numbered_rows_may_have_their_numbers() -> None:
+    run = glyphs(("x=1", 0, 100, 12), ("(1)", 200, 100, 12), ("y=2", 0, 130, 12))
+    assert latex(run) == r"\begin{gather*}x=1 \tag{1} \\ y=2\end{gather*}"
