@@ -43,7 +43,7 @@ class WorkerLostError(Exception):
 
 
 class Worker:
-    """A child process that drafts one file at a time."""
+    """A child process that drafts one file at a time. ``jobs`` counts what it was asked."""
 
     def __init__(self) -> None:
         # The reader finds its modules where this process does, and none beside the documents.
@@ -59,9 +59,11 @@ class Worker:
         )
         self._answers = SimpleQueue[Answer | Ended | None]()
         self._fresh = True
+        self.jobs = 0
         Thread(target=self._listen, daemon=True).start()
 
     def ask(self, job: Job) -> None:
+        self.jobs += 1
         self._write(pickle.dumps(job))
 
     def ask_next(self) -> None:
@@ -137,7 +139,10 @@ def read_isolated(job: Job, deadline: float) -> Generator[Answer]:
                     waiting = list(answer.selected)
                     yield answer
         except WorkerLostError as lost:
+            died_idle = waiting is None and worker.jobs > 1 and not worker.is_alive()
             worker.stop()
+            if died_idle:
+                continue  # nothing says that it was this file's fault: a new process will
             if waiting is None:
                 raise InputError(f"{job.path} {lost} while it was opened; it is damaged.") from None
             if waiting:
