@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median_high
 from typing import TYPE_CHECKING
 
 from hsd_docparse.document import Box
@@ -139,9 +140,8 @@ def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) ->
 def _piece(glyph: Glyph) -> _Piece:
     style, char = glyph.style, glyph.char
     letter = unicodedata.normalize("NFKC", char) if "\U0001d400" <= char <= "\U0001d7ff" else char
-    bold = style.bold or (letter is not char and "BOLD" in unicodedata.name(char, ""))
-    italic = style.italic or letter is not char
     alphabet = unicodedata.name(char, "") if letter is not char else ""
+    bold, italic = style.bold or "BOLD" in alphabet, style.italic or bool(alphabet)
     char = letter
     base, *marks = list(unicodedata.normalize("NFD", char))
     if len(marks) == 1 and marks[0] in _MARKS and base.isascii():
@@ -294,7 +294,7 @@ def _line(pieces: list[_Piece]) -> str:
     full = [p for p in ordered if p.char not in _BIG] or ordered
     size = max(p.size for p in full)
     on_line = [p for p in full if p.size > _SMALL * size]
-    base = _middle_of([p.base for p in on_line])
+    base = median_high(p.base for p in on_line)
 
     if any(abs(p.base - base) > _CROOKED * size for p in on_line if p.char):
         raise _UnknownShapeError
@@ -306,16 +306,13 @@ def _line(pieces: list[_Piece]) -> str:
 
     low = [p for p in ordered if is_script(p) and p.base > base + _FAR * size]
     high = [p for p in ordered if is_script(p) and p.base < base - _FAR * size]
-    operators = [p for p in ordered if p.char in _BIG or p.char in _LIMIT]
-    limits: dict[int, tuple[list[_Piece], list[_Piece]]] = {
-        id(p): ([], []) for p in operators if not is_script(p)
-    }
+    operators = [p for p in ordered if p.char in _BIG | _LIMIT and not is_script(p)]
+    limits: dict[int, tuple[list[_Piece], list[_Piece]]] = {id(p): ([], []) for p in operators}
     taken: set[int] = set()
     for side, far in enumerate((low, high)):
         for cluster in _clusters(far, 0.6 * size):
             middle = (cluster[0].x0 + cluster[-1].x1) / 2
-            owners = [p for p in operators if id(p) in limits]
-            owner = min(owners, key=lambda p: abs(p.middle[0] - middle), default=None)
+            owner = min(operators, key=lambda p: abs(p.middle[0] - middle), default=None)
             if owner is not None and abs(owner.middle[0] - middle) < size:
                 limits[id(owner)][side].extend(cluster)
                 taken |= {id(p) for p in cluster}
@@ -349,10 +346,6 @@ def _line(pieces: list[_Piece]) -> str:
     return _spaced(parts)
 
 
-def _middle_of(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
-
-
 def _clusters(pieces: list[_Piece], gap: float) -> list[list[_Piece]]:
     clusters: list[list[_Piece]] = []
     for piece in pieces:
@@ -382,10 +375,7 @@ def _words(pieces: list[_Piece]) -> list[_Piece]:
             last.char += piece.char
             last.x1 = max(last.x1, piece.x1)
         elif letter:
-            joined.append(
-                _Piece(piece.latex, piece.x0, piece.x1, piece.top, piece.bottom, piece.base,
-                       piece.size, piece.char, italic=False)
-            )  # fmt: skip
+            joined.append(replace(piece))  # which grows, and is somebody else's too
         else:
             joined.append(piece)
     for i, piece in enumerate(joined):

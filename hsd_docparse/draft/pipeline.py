@@ -69,19 +69,17 @@ def upright_picture(page: SourcePage, draft: Page, *, dpi: float = 150) -> Image
 def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Line]], str]:
     """Writes the formula in some lines of a page from its glyphs and the rules that it draws;
     nothing where not every letter and digit of the lines is among those glyphs."""
-
-    import pymupdf
+    from hsd_docparse.sources.text_layer_check import painting_order
 
     @cache
     def rules() -> list[Box]:
-        page = layer.page
-        assert page is not None
-        drawn = (
-            Box(*(pymupdf.Rect(box) * page.rotation_matrix).normalize())
-            for kind, box, *_ in page.get_bboxlog()
-            if kind in ("fill-path", "stroke-path")
-        )
-        return [box for box in drawn if box.height < _RULE < box.width]
+        assert layer.page is not None
+        return [
+            entry.box
+            for entry in painting_order(layer.page)
+            if entry.operator in ("fill-path", "stroke-path")
+            and entry.box.height < _RULE < entry.box.width
+        ]
 
     def write(lines: Sequence[Line]) -> str:
         text = "".join(line.text for line in lines)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pymupdf
 
 from hsd_docparse.document import Box, Line
+from hsd_docparse.sources.text_layer_check import painting_order
 
 _SIZE = (0.12, 0.6)
 """Width and height of a bullet in font sizes."""
@@ -20,11 +21,10 @@ _GAP = 2.0
 def with_drawn_bullets(page: pymupdf.Page, lines: Sequence[Line]) -> list[Line]:
     """``lines``, those begun by a drawn dot or square with a bullet before their text. One
     alone is taken for a mark of another kind: a list has at least two, below each other."""
-    turn = page.rotation_matrix
     shapes = [
-        Box(*(pymupdf.Rect(box) * turn).normalize())
-        for kind, box, *_ in page.get_bboxlog()
-        if kind == "fill-path" and box[2] - box[0] < 20
+        entry.box
+        for entry in painting_order(page)
+        if entry.operator == "fill-path" and entry.box.width < 20
     ]
     found = {
         at: shape

@@ -43,7 +43,7 @@ class _Painted(NamedTuple):
 
 def check_text_layer(page: pymupdf.Page, lines: list[tuple[Line, list[Glyph]]]) -> Verdict:
     """Judge the lines of ``page`` (each with its glyphs); both in units of the shown page."""
-    painted = _painting_order(page)
+    painted = painting_order(page)
     sheet = Box(*page.rect)
     sizes = [sum(not glyph.char.isspace() for glyph in glyphs) for _, glyphs in lines]
     total = sum(sizes)
@@ -71,7 +71,8 @@ def check_text_layer(page: pymupdf.Page, lines: list[tuple[Line, list[Glyph]]]) 
     return Verdict(problem, hidden)
 
 
-def _painting_order(page: pymupdf.Page) -> list[_Painted]:
+def painting_order(page: pymupdf.Page) -> list[_Painted]:
+    """What ``page`` paints, first to last, in units of the page as it is shown."""
     turn = page.rotation_matrix
     a, b, c, d, e, f = turn.a, turn.b, turn.c, turn.d, turn.e, turn.f
     painted: list[_Painted] = []
