@@ -49,30 +49,40 @@ class Conversion:
     reads: Iterator[PageRead]
 
 
+@dataclass(frozen=True)
+class Settings:
+    """How files are read; `parse` says what each means. Pickles where ``target`` is a name."""
+
+    target: str | DocumentTarget = "mini"
+    mode: Mode = "lossless"
+    pages: str | Sequence[int] | None = None
+    password: str | None = None
+    dpi: float = DPI
+    deadline: float | None = DEADLINE
+
+    @property
+    def verifies(self) -> bool:
+        """Whether a target reads the pages; else the draft is the result."""
+        return self.mode != "draft" and self.target != "none"
+
+
 @contextmanager
 def open_conversion(
-    path: str | Path,
-    *,
-    target: str | DocumentTarget = "mini",
-    mode: Mode = "lossless",
-    pages: str | Sequence[int] | None = None,
-    password: str | None = None,
-    dpi: float = DPI,
-    deadline: float | None = DEADLINE,
-    pictures: bool = False,
+    path: str | Path, settings: Settings, *, pictures: bool = False
 ) -> Iterator[Conversion]:
-    """Open ``path`` for conversion page by page; see `parse` for the arguments and errors. With
-    ``pictures`` every page comes with the picture that its boxes are on."""
-    wanted = pictures or not (mode == "draft" or target == "none")
-    drafts = _drafts(Job(Path(path), os.getcwd(), password, pages, dpi, wanted), deadline)
+    """Open ``path`` for conversion page by page; see `parse` for the errors. With ``pictures``
+    every page comes with the picture that its boxes are on."""
+    wanted = pictures or settings.verifies
+    job = Job(Path(path), os.getcwd(), settings.password, settings.pages, settings.dpi, wanted)
+    drafts = _drafts(job, settings.deadline)
     with closing(drafts):
         opened = next(drafts)
         assert isinstance(opened, Opened)
-        verifier = _verifier(target, mode)
+        verifier = _verifier(settings.target) if settings.verifies else None
         document = Document(
             source=str(path),
             page_count=opened.page_count,
-            mode=mode if verifier else "draft",
+            mode=settings.mode if verifier else "draft",
             target=verifier.name if verifier else "none",
             metadata=opened.metadata,
         )
@@ -91,15 +101,8 @@ def iter_pages(
     deadline: float | None = DEADLINE,
 ) -> Iterator[Page]:
     """The pages of `parse`, each as soon as it is read; memory does not grow with their number."""
-    with open_conversion(
-        path,
-        target=target,
-        mode=mode,
-        pages=pages,
-        password=password,
-        dpi=dpi,
-        deadline=deadline,
-    ) as conversion:
+    settings = Settings(target, mode, pages, password, dpi, deadline)
+    with open_conversion(path, settings) as conversion:
         for page, _ in conversion.reads:
             yield page
 
@@ -114,7 +117,7 @@ def parse(
     dpi: float = DPI,
     deadline: float | None = DEADLINE,
 ) -> Document:
-    """Read a PDF, an image or an office document.
+    """Read a PDF or an image.
 
     ``target`` verifies what the layout pipeline drafted: ``"mini"``, a Hugging Face hub id, a
     folder with a model, or an open target; ``"none"`` leaves the draft as it is, and so does
@@ -127,15 +130,8 @@ def parse(
     `InputError` or `PasswordError` when the file cannot be opened, `TargetError` when the
     target cannot.
     """
-    with open_conversion(
-        path,
-        target=target,
-        mode=mode,
-        pages=pages,
-        password=password,
-        dpi=dpi,
-        deadline=deadline,
-    ) as conversion:
+    settings = Settings(target, mode, pages, password, dpi, deadline)
+    with open_conversion(path, settings) as conversion:
         document = conversion.document
         document.pages = [read.page for read in conversion.reads]
         return document
@@ -169,9 +165,7 @@ def _verifying(target: DocumentTarget) -> Callable[[Image.Image, Page], Page]:
     return partial(verify_page, target, choice=StageChoice())
 
 
-def _verifier(target: str | DocumentTarget, mode: Mode) -> DocumentTarget | None:
-    if mode == "draft" or target == "none":
-        return None
+def _verifier(target: str | DocumentTarget) -> DocumentTarget:
     return _opened(target) if isinstance(target, str) else target
 
 

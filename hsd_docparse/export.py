@@ -5,13 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 from urllib.parse import quote
 
-from hsd_docparse.convert import Conversion, PageRead
-from hsd_docparse.document import Page
+from hsd_docparse.convert import Conversion, PageRead, Settings, open_conversion
 from hsd_docparse.render import FORMATS, PageWriter
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is written of a file: ``formats`` (names in `FORMATS`), ``figures`` as pictures that
+    are linked, ``layouts`` as pictures of each page's regions."""
+
+    formats: Sequence[str] = ("md",)
+    figures: bool = False
+    layouts: bool = False
+
+    @property
+    def pictures(self) -> bool:
+        """Whether the pictures of pages are needed for it."""
+        return self.figures or self.layouts
 
 
 def output_names(paths: Sequence[Path]) -> list[str]:
@@ -54,13 +69,35 @@ def output_files(base: Path, formats: Sequence[str]) -> Iterator[dict[str, TextI
             part.unlink(missing_ok=True)
 
 
+@contextmanager
+def exporting(
+    path: Path, base: Path, settings: Settings, outputs: Outputs, *, pictures: bool = False
+) -> Iterator[tuple[Conversion, Iterator[PageRead]]]:
+    """Convert ``path`` to files named ``base`` with the suffix of each format, and yield each page
+    once it is written. The files appear at the end of the block, see `output_files`; errors are
+    those of `hsd_docparse.parse` and `OSError`."""
+    with (
+        open_conversion(path, settings, pictures=pictures or outputs.pictures) as conversion,
+        output_files(base, outputs.formats) as streams,
+    ):
+        yield (
+            conversion,
+            export(
+                conversion,
+                streams,
+                figures=base.with_name(f"{base.name}.figures") if outputs.figures else None,
+                layouts=base if outputs.layouts else None,
+            ),
+        )
+
+
 def export(
     conversion: Conversion,
     streams: Mapping[str, TextIO],
     *,
     figures: Path | None = None,
     layouts: Path | None = None,
-) -> Iterator[Page]:
+) -> Iterator[PageRead]:
     """Write ``conversion`` to one stream a format, and yield each page once it is written.
 
     With ``figures``, a folder beside the streams' files, figures are saved there and linked;
@@ -76,7 +113,7 @@ def export(
             _save_layout(read, layouts)
         for writer in writers:
             writer.write(read.page, links)
-        yield read.page
+        yield read
     for writer in writers:
         writer.finish()
 

@@ -12,7 +12,7 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 import hsd_docparse
-from hsd_docparse.cli import Tally, app, ranges, remarks, summary
+from hsd_docparse.cli.convert import Tally, app, ranges, remarks, summary
 from hsd_docparse.convert import Conversion
 from hsd_docparse.document import Document, Page, Speculation
 from hsd_docparse.export import output_names
@@ -212,7 +212,10 @@ def test_help_and_version_load_nothing_heavy(tmp_path: Path) -> None:
     version = run("--version", cwd=tmp_path)
     assert version.stdout == f"docparse {hsd_docparse.__version__}\n"
     assert "Exit codes" in run("--help", cwd=tmp_path).stdout
-    code = "import sys, hsd_docparse.cli; print([m for m in ('torch', 'cv2') if m in sys.modules])"
+    code = (
+        "import sys, hsd_docparse.cli.convert; "
+        "print([m for m in ('torch', 'cv2') if m in sys.modules])"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

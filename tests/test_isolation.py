@@ -16,7 +16,7 @@ import pytest
 
 import hsd_docparse
 from hsd_docparse import InputError, PasswordError, isolation
-from hsd_docparse.convert import open_conversion
+from hsd_docparse.convert import Settings, open_conversion
 
 READER = """
 import ctypes, os, sys, time
@@ -109,7 +109,8 @@ def test_a_process_serves_files_one_after_the_other(tmp_path: Path) -> None:
 
 def test_files_read_at_once_have_a_process_each(tmp_path: Path) -> None:
     path = book(tmp_path, "one", "two")
-    with open_conversion(path, mode="draft") as a, open_conversion(path, mode="draft") as b:
+    how = Settings(mode="draft")
+    with open_conversion(path, how) as a, open_conversion(path, how) as b:
         names = {next(c.reads).page.regions[0].text for c in (a, b)}
     assert len(names) == 2
 

@@ -9,7 +9,7 @@ import pytest
 from fake_parts import FakeTarget, fakes
 
 import hsd_docparse
-from hsd_docparse.convert import open_conversion
+from hsd_docparse.convert import Settings, open_conversion
 
 __all__ = ["fakes"]
 
@@ -62,7 +62,7 @@ def test_pages_come_one_at_a_time(book: Path) -> None:
 
 
 def test_a_page_is_rendered_once(book: Path) -> None:
-    with open_conversion(book, pages="1", dpi=72) as conversion:
+    with open_conversion(book, Settings(pages="1", dpi=72)) as conversion:
         assert conversion.selected == 1
         (read,) = conversion.reads
         assert read.picture is not None

@@ -1,4 +1,4 @@
-"""The ``docparse`` command."""
+"""``docparse FILE``: converts files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Optional, TextIO
+from typing import Annotated, Optional
 
 import typer
 from rich.console import Console
@@ -21,10 +21,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hsd_docparse import __version__
-from hsd_docparse.convert import DEADLINE, DPI, Conversion, open_conversion
+from hsd_docparse.convert import DEADLINE, DPI, Conversion, PageRead, Settings, open_conversion
 from hsd_docparse.document import Page
 from hsd_docparse.errors import DocparseError, InputError
-from hsd_docparse.export import export, output_files, output_names
+from hsd_docparse.export import Outputs, export, exporting, output_names
 from hsd_docparse.render import FORMATS
 
 CONVERTED, FILE_FAILED, USAGE, PAGE_FAILED = 0, 1, 2, 3
@@ -34,8 +34,10 @@ MOST_WARNINGS = 10
 EPILOG = (
     "Exit codes: 0, all files were converted; 1, at least one file could not be; 2, the command "
     "is wrong; 3, all files were converted, but at least one page could not be read and is "
-    "marked so."
+    "marked so. Other commands: docparse ui, a page to upload to in the browser; docparse serve, "
+    "the same for programs. A file named like a command is ./ui."
 )
+
 
 app = typer.Typer(
     add_completion=False,
@@ -51,18 +53,12 @@ class Mode(str, Enum):
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for, the same for each of its files."""
+    """What the command line asks for, the same for each of its files; without ``folder`` the
+    result goes to standard output."""
 
     folder: Path | None
-    formats: list[str]
-    pages: str | None
-    password: str | None
-    target: str
-    mode: Mode
-    dpi: float
-    deadline: float
-    figures: bool
-    layouts: bool
+    settings: Settings
+    outputs: Outputs
     debug: bool
 
 
@@ -175,15 +171,8 @@ def docparse(
         _refuse("--figures and --debug-layout save pictures: add -o FOLDER.")
     options = Options(
         None if to_stdout else output,
-        chosen,
-        pages,
-        password,
-        target,
-        mode,
-        dpi,
-        deadline,
-        figures,
-        debug_layout,
+        Settings(target, mode.value, pages, password, dpi, deadline or None),
+        Outputs(chosen, figures, debug_layout),
         debug,
     )
     if options.folder:
@@ -222,29 +211,12 @@ def _convert(path: Path, name: str, options: Options, console: Console) -> Tally
         raise InputError(f"{path} is a folder; name the files in it.")
     began = time.perf_counter()
     tally = Tally()
-    base = options.folder / name if options.folder else None
     with (
-        open_conversion(
-            path,
-            target=options.target,
-            mode=options.mode.value,
-            pages=options.pages,
-            password=options.password,
-            dpi=options.dpi,
-            deadline=options.deadline or None,
-            pictures=options.figures or options.layouts,
-        ) as conversion,
-        _streams(base, options.formats) as streams,
+        _exporting(path, name, options) as (conversion, reads),
         _progress(console, path, conversion) as advance,
     ):
-        written = export(
-            conversion,
-            streams,
-            figures=base.with_name(f"{name}.figures") if base and options.figures else None,
-            layouts=base if options.layouts else None,
-        )
-        for page in written:
-            tally.add(page)
+        for read in reads:
+            tally.add(read.page)
             advance()
     for line in remarks(path, tally):
         console.print(line)
@@ -254,14 +226,17 @@ def _convert(path: Path, name: str, options: Options, console: Console) -> Tally
 
 
 @contextmanager
-def _streams(base: Path | None, formats: list[str]) -> Iterator[dict[str, TextIO]]:
-    if base:
-        with output_files(base, formats) as streams:
-            yield streams
+def _exporting(
+    path: Path, name: str, options: Options
+) -> Iterator[tuple[Conversion, Iterator[PageRead]]]:
+    if options.folder:
+        with exporting(path, options.folder / name, options.settings, options.outputs) as exported:
+            yield exported
     else:
-        stream = typer.get_text_stream("stdout", encoding="utf-8", errors="replace")
-        yield {formats[0]: stream}
-        stream.flush()
+        with open_conversion(path, options.settings) as conversion:
+            stream = typer.get_text_stream("stdout", encoding="utf-8", errors="replace")
+            yield conversion, export(conversion, {options.outputs.formats[0]: stream})
+            stream.flush()
 
 
 @contextmanager
@@ -336,7 +311,3 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         _refuse(f"The folder {folder} cannot be made: {error.strerror}.")
-
-
-def main() -> None:
-    app()
