@@ -45,6 +45,10 @@ def output_names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
+def output_path(base: Path, format: str) -> Path:
+    return base.with_name(base.name + FORMATS[format].suffix)
+
+
 @contextmanager
 def output_files(base: Path, formats: Sequence[str]) -> Iterator[dict[str, TextIO]]:
     """A text file a format, named ``base`` with the format's suffix.
@@ -52,7 +56,7 @@ def output_files(base: Path, formats: Sequence[str]) -> Iterator[dict[str, TextI
     They are written under the name with ``.part`` and appear when all is done; when an
     exception ends the block, nothing stays and earlier files are as they were.
     """
-    finals = {name: base.with_name(base.name + FORMATS[name].suffix) for name in formats}
+    finals = {name: output_path(base, name) for name in formats}
     parts = {name: path.with_name(path.name + ".part") for name, path in finals.items()}
     try:
         with ExitStack() as stack:
