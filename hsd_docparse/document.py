@@ -124,7 +124,10 @@ class Speculation:
 
     ``accepted`` counts draft tokens that the target agreed with, ``proposed`` those it was
     asked about; ``tokens`` is what the target emitted in the page pass. A target call is
-    one forward pass, whatever the number of rows in it.
+    one forward pass, whatever the number of rows in it. ``committed`` are the tokens that each
+    call of the page pass gave, in order. ``seconds`` may have ``see`` (vision encoder and prefill),
+    ``regions``, ``page``, and ``fastest_call`` of the page pass, which plain decoding would need
+    at least for every token.
     """
 
     target: str
@@ -137,6 +140,7 @@ class Speculation:
     page_calls: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    committed: list[int] = field(default_factory=list)
 
 
 @dataclass

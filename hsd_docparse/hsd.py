@@ -9,13 +9,22 @@ the drafts were. Good drafts only make it come sooner.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hsd_docparse.document import FURNITURE, Page, Region, Speculation
-from hsd_docparse.speculative import AlignedText, Doubling, MaxLength, NoDraft, Request, run
+from hsd_docparse.speculative import (
+    AlignedText,
+    Doubling,
+    MaxLength,
+    NoDraft,
+    Outcome,
+    Request,
+    run,
+)
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -36,7 +45,8 @@ class Reading:
     """What a target made of a page: the output tokens and how they came about.
 
     ``finished`` is the reason of the stop. ``seconds``: ``see`` (vision encoder and
-    prefill), ``regions`` (stage 1, its own seeing included) and ``page`` (stage 2).
+    prefill), ``regions`` (stage 1, its own seeing included), ``page`` (stage 2) and
+    ``fastest_call`` (of stage 2). ``committed``: tokens that each call of stage 2 gave.
     ``lossless``: the output is the target's own.
     """
 
@@ -50,6 +60,19 @@ class Reading:
     page_calls: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    committed: list[int] = field(default_factory=list)
+
+
+class _Calls:
+    """Observes what each call of a pass gave, and how long the fastest took."""
+
+    def __init__(self) -> None:
+        self.committed: list[int] = []
+        self.fastest = math.inf
+
+    def on_commit(self, outcome: Outcome[int]) -> None:
+        self.committed.append(len(outcome.emitted))
+        self.fastest = min(self.fastest, outcome.seconds.scoring)
 
 
 @dataclass
@@ -112,6 +135,7 @@ def verify_page(
     speculation = Speculation(
         target.name, "lossless", reading.lossless, len(reading.output), reading.accepted,
         reading.proposed, reading.region_calls, reading.page_calls, reading.seconds, reading.notes,
+        reading.committed,
     )  # fmt: skip
     if stages == "page":
         speculation.notes.append("Stage 1 was not run on this page.")
@@ -171,6 +195,8 @@ def decode(
     (state,) = target.open([inputs])
     opened = time.perf_counter()
     request = _request(target, inputs, state, drafts)
+    observed = _Calls()
+    request.observers = [observed]
     if most is not None:
         request.stops = [*request.stops, MaxLength(most)]
     calls = run(target, [request])
@@ -181,7 +207,12 @@ def decode(
         accepted=request.statistics.accepted,
         proposed=request.statistics.proposed,
         page_calls=calls,
-        seconds={"see": opened - clock, "page": time.perf_counter() - opened},
+        seconds={
+            "see": opened - clock,
+            "page": time.perf_counter() - opened,
+            "fastest_call": observed.fastest,
+        },
+        committed=observed.committed,
     )
 
 

@@ -131,6 +131,9 @@ def test_stage_1_mends_drafts_so_that_stage_2_is_shorter() -> None:
     both = read(target, PICTURE, drafted(*riddled), "both")
     page = read(target, PICTURE, drafted(*riddled), "page")
     assert both.page_calls < page.page_calls / 2
+    for reading in (both, page):
+        assert len(reading.committed) == reading.page_calls
+        assert sum(reading.committed) == len(reading.output)
     assert both.accepted > page.accepted
 
 
