@@ -10,6 +10,7 @@ from pathlib import Path
 from hsd_docparse.document import Document, Page, Region
 from hsd_docparse.render.blocks import Numbered, latex, one_line, running_text, split_marker
 from hsd_docparse.render.format import FigureLinks, Format
+from hsd_docparse.render.mathml import mathml
 from hsd_docparse.render.tables import clean_table
 
 STYLE = """\
@@ -22,7 +23,7 @@ table { border-collapse: collapse; font-size: .9rem; }
 td, th { border: 1px solid color-mix(in srgb, currentColor 35%, transparent); padding: .2rem .5rem; }
 td, th { vertical-align: top; text-align: start; }
 pre, .formula { overflow-x: auto; padding: .6rem; }
-pre, .formula { background: color-mix(in srgb, currentColor 7%, transparent); }
+pre { background: color-mix(in srgb, currentColor 7%, transparent); }
 .formula { font-family: ui-monospace, monospace; white-space: pre-wrap; }
 figure { margin: 1rem 0; }
 img { max-width: 100%; }
@@ -49,6 +50,13 @@ def _tag(name: str, identity: str, content: str, style: str = "") -> str:
     return f'<{name} id="{identity}"{style} dir="auto">{content}</{name}>' if content else ""
 
 
+def _formula(source: str) -> str:
+    """As MathML, or as LaTeX between its delimiters where that is not possible."""
+    if not source:
+        return ""
+    return mathml(UNPRINTABLE.sub("", source)) or rf"\[{_escape(source)}\]"
+
+
 def _list(items: list[Numbered], identity: str) -> str:
     out: list[str] = []
     lists: list[str] = []
@@ -70,13 +78,14 @@ def _list(items: list[Numbered], identity: str) -> str:
 
 
 def _figure(region: Region, identity: str, link: str | None, caption: str) -> str:
+    """``caption`` is a finished element, or empty."""
     if link is None:
         content = f"<p>{_lines(region.text)}</p>" if region.text.strip() else ""
     else:
         alternative = _escape(one_line(region.text))
         content = f'<img src="{html.escape(link)}" alt="{alternative}">'
     if caption:
-        content += f'<figcaption dir="auto">{caption}</figcaption>'
+        content += caption
     return f'<figure id="{identity}">{content}</figure>' if content else ""
 
 
@@ -90,8 +99,7 @@ def _block(region: Region, identity: str) -> str:
         code = _escape(region.text.strip("\n"))
         return f'<pre id="{identity}"><code>{code}</code></pre>' if code else ""
     if region.kind == "formula":
-        formula = latex(region.text)
-        return _tag("div", identity, rf"\[{_escape(formula)}\]" if formula else "", "formula")
+        return _tag("div", identity, _formula(latex(region.text)), "formula")
     style = region.kind if region.kind in ("caption", "footnote") else ""
     return _tag("p", identity, _lines(region.text), style)
 
@@ -108,9 +116,12 @@ def _blocks(page: Page, figures: FigureLinks) -> Iterator[str]:
         elif region.kind == "list_item":
             yield _list(group, prefix)
         elif region.kind == "figure":
-            following = groups[position + 1][0].region if position + 1 < len(groups) else None
-            captioned = following is not None and following.kind == "caption"
-            caption = _lines(following.text) if following and captioned else ""
+            following = groups[position + 1][0] if position + 1 < len(groups) else None
+            captioned = following is not None and following.region.kind == "caption"
+            caption = ""
+            if following and captioned:
+                text = _lines(following.region.text)
+                caption = _tag("figcaption", f"{prefix}{following.place}", text)
             yield _figure(region, identity, figures.get(place), caption)
         else:
             yield _block(region, identity)
