@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from xml.etree import ElementTree
 
 ATTRIBUTES = frozenset(
@@ -12,6 +13,7 @@ ATTRIBUTES = frozenset(
     | {"minsize", "maxsize", "lspace", "rspace", "width", "height", "depth"}
 )
 """What may stay of an element's attributes: layout, and nothing that leads or does anything."""
+TAG = re.compile(r"\\tag\{([^{}]*)\}")
 _NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 
 logger = logging.getLogger(__name__)
@@ -23,7 +25,7 @@ def mathml(latex: str) -> str | None:
     from latex2mathml.converter import convert
 
     try:
-        root = ElementTree.fromstring(convert(latex, display="block"))
+        root = ElementTree.fromstring(convert(TAG.sub(r"\\qquad(\1)", latex), display="block"))
     except (Exception, RecursionError) as error:  # its own errors have no common base
         logger.debug("%s in the formula %r", type(error).__name__, latex)
         return None

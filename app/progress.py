@@ -1,0 +1,55 @@
+"""How far the documents of a visitor are, as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from hsd_docparse.jobs import Job
+
+
+def progress(jobs: Sequence[Job]) -> str:
+    if not jobs:
+        return ""
+    return f'<div class="jobs" role="status">{"".join(map(_job, jobs))}</div>'
+
+
+def _job(job: Job) -> str:
+    total = job.total or 1
+    value = total if job.state == "done" else len(job.pages)
+    known = "" if job.state in ("waiting", "running") and job.total is None else f' value="{value}"'
+    bar = f'<progress max="{total}"{known} aria-label="{escape(job.name)}"></progress>'
+    ended = job.state in ("failed", "cancelled")
+    return (
+        f'<div class="job {job.state}"><span class="name">{escape(job.name)}</span>'
+        f"<span>{escape(describe(job))}</span>{'' if ended else bar}</div>"
+    )
+
+
+def describe(job: Job) -> str:
+    """In words: where ``job`` stands, and what became of it."""
+    read = len(job.pages)
+    if job.state == "waiting":
+        return "waits its turn"
+    if job.state == "failed":
+        return job.error or "failed"
+    if job.state == "cancelled":
+        return f"cancelled after {_pages(read)}"
+    if job.state == "done":
+        failed = sum(page.error is not None for page in job.pages)
+        lost = f", {failed} could not be read" if failed else ""
+        return f"{_pages(read)} in {job.seconds:.1f} s{lost}"
+    if job.total is None:
+        return "is being opened"
+    left = job.seconds_left
+    eta = "" if left is None else f", about {_duration(left)} left"
+    return f"{read} of {_pages(job.total)}{eta}"
+
+
+def _pages(count: int) -> str:
+    return f"{count} page{'s' * (count != 1)}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

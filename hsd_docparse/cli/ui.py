@@ -1,0 +1,92 @@
+"""``docparse ui``: the page in the browser."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Optional
+
+import typer
+
+from hsd_docparse.cli.convert import Mode
+from hsd_docparse.convert import DEADLINE
+from hsd_docparse.jobs import Limits
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+FAILED, USAGE = 1, 2
+LIMITS = Limits()
+
+
+@app.command()
+def ui(
+    host: Annotated[
+        str, typer.Option(metavar="NAME", help="Where to listen; 0.0.0.0 for every network.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        Optional[int],  # noqa: UP045  (typer evaluates it, on Python 3.10 too)
+        typer.Option(metavar="N", help="A free one from 7860 on, if not given."),
+    ] = None,
+    auth: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="USER:PASSWORD",
+            envvar="DOCPARSE_AUTH",
+            help="Asks visitors for it. Others see it in the list of processes, unless it "
+            "comes by the environment.",
+        ),
+    ] = None,
+    target: Annotated[
+        list[str],
+        typer.Option(metavar="NAME", help="What visitors may have drafts verified with; repeat."),
+    ] = ["mini"],  # noqa: B006
+    mode: Annotated[Mode, typer.Option(help="Which mode is chosen at first.")] = Mode.lossless,
+    max_mb: Annotated[int, typer.Option(metavar="N", min=1, help="Largest upload.")] = (
+        LIMITS.bytes >> 20
+    ),
+    max_pages: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Most pages of a document.")
+    ] = LIMITS.pages,
+    max_waiting: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Most documents that wait at a time.")
+    ] = LIMITS.waiting,
+    keep: Annotated[
+        float, typer.Option(metavar="MINUTES", min=1, help="How long results stay.")
+    ] = LIMITS.kept / 60,
+    deadline: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, help="Longest time for drafting a page.")
+    ] = DEADLINE,
+    browser: Annotated[bool, typer.Option("--browser", help="Open it in a browser.")] = False,
+) -> None:
+    """Upload PDFs, scans and photos in the browser, and see what becomes of them."""
+    user, colon, password = (auth or "").partition(":")
+    if auth and not (user and colon and password):
+        _end("--auth is USER:PASSWORD.", USAGE)
+    try:
+        from hsd_docparse.app import launch
+    except ImportError:
+        _end('The page needs gradio: pip install "hsd-docparse[ui]"', FAILED)
+    if host not in ("127.0.0.1", "localhost", "::1") and not auth:
+        print("docparse: everyone who reaches this machine can use the page; --auth asks for a "
+              "password.", file=sys.stderr)  # fmt: skip
+    try:
+        launch(
+            host=host,
+            port=port,
+            auth=(user, password) if auth else None,
+            limits=Limits(max_mb << 20, max_pages, max_waiting, kept=keep * 60),
+            browser=browser,
+            targets=target,
+            mode=mode.value,
+            deadline=deadline,
+        )
+    except OSError as error:
+        _end(f"The page cannot be served: {error}", FAILED)
+
+
+def _end(message: str, code: int) -> None:
+    print(f"docparse: {message}", file=sys.stderr)
+    raise typer.Exit(code)
