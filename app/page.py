@@ -65,15 +65,15 @@ def build(
         files: list[str] | None,
         target: str,
         mode: Mode,
-        pages: str,
-        password: str,
+        pages: str | None,
+        password: str | None,
         formats: list[str],
         session: list[str],
     ) -> tuple[Any, ...]:
         if not files:
             raise gr.Error("Drop at least one PDF or image first.", print_exception=False)
         settings = Settings(
-            target, mode, pages.strip() or None, password or None, deadline=deadline
+            target, mode, (pages or "").strip() or None, password or None, deadline=deadline
         )
         outputs = Outputs([name for name in FORMATS if name in formats] or ["md"], figures=True)
         session = [job.id for job in own(session)]
@@ -101,7 +101,8 @@ def build(
             sum(job.state in ENDED for job in mine),
         )
         documents = gr.Dropdown(choices=[(j.name, j.id) for j in readable], value=id)
-        page = gr.Slider(maximum=max(len(job.pages), 2)) if job else gr.skip()
+        count = len(job.pages) if job else 1
+        page = gr.Number(maximum=count, label=f"Page, of {count}")
         changed = seen is None or now != tuple(seen)
         return (
             progress(mine),
@@ -117,20 +118,26 @@ def build(
         for job in own(session):
             job.cancel()
 
-    def show_page(session: list[str], id: str, number: int, colour: Colour) -> tuple[Any, ...]:
+    def show_page(
+        session: list[str], id: str, number: int | None, colour: Colour
+    ) -> tuple[Any, ...]:
         job = chosen(session, id)
         if job is None or not job.pages:
             return (gr.skip(),) * 5
-        page = job.pages[min(int(number), len(job.pages)) - 1]
+        page = job.pages[min(max(int(number or 1), 1), len(job.pages)) - 1]
         told = story(page)
         alone = _document(job, [page])
         return (
             view(page, job.picture(page.number), colour),
             render(alone, "md"),
             told.words,
-            told.calls,
+            gr.BarPlot(told.calls, x_lim=[0, len(told.calls) + 1]),
             told.seconds,
         )
+
+    def turn(session: list[str], id: str, number: int) -> int:
+        job = chosen(session, id)
+        return min(number + 1, len(job.pages)) if job else number
 
     def show_document(session: list[str], id: str) -> tuple[Any, ...]:
         job = chosen(session, id)
@@ -142,13 +149,15 @@ def build(
         document = _document(job, job.pages)
         return *(_excerpt(render(document, name)) for name in ("md", "html", "json")), files
 
-    def bundle(session: list[str]) -> str:
-        done = [job for job in own(session) if job.state == "done"]
-        if not done:
-            raise gr.Error("No document is converted yet.", print_exception=False)
+    def bundle(session: list[str]) -> Any:
+        """The button to all results: made anew once nothing runs any more."""
+        mine = own(session)
+        done = [job for job in mine if job.state == "done"]
+        if not done or any(job.state not in ENDED for job in mine):
+            return gr.DownloadButton(value=None, interactive=False)
         path = done[0].folder / "docparse.zip"
         archive(done, path)
-        return str(path)
+        return gr.DownloadButton(value=str(path), interactive=True)
 
     def forget(session: list[str]) -> None:
         for job in own(session):
@@ -181,13 +190,22 @@ def build(
             )
         with gr.Row():
             start = gr.Button("Convert", variant="primary", elem_id="convert")
-            stop = gr.Button("Cancel", variant="stop", interactive=False, elem_id="cancel")
+            stop = gr.Button(
+                "Cancel",
+                variant="stop",
+                interactive=False,
+                scale=0,
+                min_width=140,
+                elem_id="cancel",
+            )
         status = gr.HTML(elem_id="status")
         with gr.Column(visible=False, elem_id="results") as results:
             with gr.Row():
                 documents = gr.Dropdown([], label="Document", min_width=200, elem_id="documents")
-                number = gr.Slider(1, 2, value=1, step=1, label="Page", min_width=200)
-                colour = gr.Radio(COLOURS, value="kind", label="Colour by", min_width=200)
+                back = gr.Button("Back", min_width=70, scale=0)
+                number = gr.Number(1, label="Page", minimum=1, precision=0, min_width=100)
+                forth = gr.Button("Next", min_width=70, scale=0)
+                colour = gr.Radio(COLOURS, value="kind", label="Colour by", min_width=260)
             with gr.Tabs():
                 with gr.Tab("Page"):
                     viewer = gr.HTML(
@@ -213,7 +231,9 @@ def build(
                         )
             with gr.Row():
                 downloads = gr.File(label="Results", interactive=False, elem_id="downloads")
-                everything = gr.DownloadButton("Download all (.zip)", elem_id="everything")
+                everything = gr.DownloadButton(
+                    "Download all (.zip)", interactive=False, elem_id="everything"
+                )
 
         choice = [session, documents]
         shown = [viewer, preview, words, calls, seconds]
@@ -242,8 +262,10 @@ def build(
             **quiet,
         )
         documents.change(lambda: 1, None, number, **quiet)
+        back.click(lambda at: max(at - 1, 1), number, number, **quiet)
+        forth.click(turn, [*choice, number], number, **quiet)
         documents.change(show_document, choice, texts, **quiet)
-        everything.click(bundle, session, everything, **quiet)
+        seen.change(bundle, session, everything, **quiet)
     return page
 
 

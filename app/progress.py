@@ -15,10 +15,10 @@ def progress(jobs: Sequence[Job]) -> str:
 
 
 def _job(job: Job) -> str:
-    total = job.total or 1
-    value = total if job.state == "done" else len(job.pages)
-    known = "" if job.state in ("waiting", "running") and job.total is None else f' value="{value}"'
-    bar = f'<progress max="{total}"{known} aria-label="{escape(job.name)}"></progress>'
+    bar = (
+        f'<progress max="{job.total or 1}" value="{len(job.pages)}" '
+        f'aria-label="{escape(job.name)}"></progress>'
+    )
     ended = job.state in ("failed", "cancelled")
     return (
         f'<div class="job {job.state}"><span class="name">{escape(job.name)}</span>'
