@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -278,15 +280,23 @@ def launch(
     browser: bool = False,
     **options: Any,
 ) -> None:
-    """Serve the page until interrupted; ``options`` are those of `build`. ``port``: the first that
-    is free from 7860 on, if None."""
+    """Serve the page until a `KeyboardInterrupt`; ``options`` are those of `build`. ``port``: the
+    first that is free from 7860 on, if None. Raises `OSError` where none is."""
     with Jobs(limits, pictures=True) as jobs:
         page = build(jobs, **options)
         page.queue(default_concurrency_limit=8, max_size=256)
+        _, address, _ = page.launch(
+            **appearance(),
+            **serving(jobs, host, port, auth),
+            inbrowser=browser,
+            prevent_thread_lock=True,
+        )
+        print(f"docparse listens at {address} until it is interrupted (Ctrl-C).", flush=True)
         try:
-            page.launch(**appearance(), **serving(jobs, host, port, auth), inbrowser=browser)
+            Event().wait()
         finally:
-            page.close()
+            with redirect_stdout(None):  # it says which port it leaves
+                page.close()
 
 
 def appearance() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated, Optional
 
@@ -72,6 +73,7 @@ def ui(
     if host not in ("127.0.0.1", "localhost", "::1") and not auth:
         print("docparse: everyone who reaches this machine can use the page; --auth asks for a "
               "password.", file=sys.stderr)  # fmt: skip
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # both end it cleanly
     try:
         launch(
             host=host,
@@ -83,6 +85,8 @@ def ui(
             mode=mode.value,
             deadline=deadline,
         )
+    except KeyboardInterrupt:
+        return
     except OSError as error:
         _end(f"The page cannot be served: {error}", FAILED)
 
