@@ -120,9 +120,11 @@ def verify_page(
     ``image`` is the picture of the whole page, at any resolution. With a ``choice`` the
     stages are picked by measured cost, otherwise both run.
     """
-    if not any(region.lines for region in page.regions):
+    asked = [region for region in page.regions if region.lines]
+    left = sum(not target.covers(region) for region in asked)
+    if left == len(asked):
         # Nothing to read: a model asked about a blank page invents.
-        return page
+        return page if not left else replace(page, warnings=[*page.warnings, _left(target, left)])
     stages: Stages = choice.choose(len(page.regions)) if choice else "both"
     try:
         reading = read(target, image, page, stages)
@@ -137,6 +139,8 @@ def verify_page(
         reading.proposed, reading.region_calls, reading.page_calls, reading.seconds, reading.notes,
         reading.committed,
     )  # fmt: skip
+    if left:
+        speculation.notes.append(_left(target, left))
     if stages == "page":
         speculation.notes.append("Stage 1 was not run on this page.")
     if reading.finished in UNFINISHED:
@@ -148,6 +152,10 @@ def verify_page(
     if lost:
         warnings.append(f"The target left out {lost} lines that the draft has.")
     return replace(page, regions=regions, warnings=warnings, speculation=speculation)
+
+
+def _left(target: DocumentTarget, regions: int) -> str:
+    return f"{regions} regions are not of the kind that {target.name} reads; their draft stands."
 
 
 def left_out(draft: Sequence[Region], verified: Sequence[Region]) -> int:

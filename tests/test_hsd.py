@@ -61,6 +61,9 @@ class Teller:
     def close(self, states: Sequence[list[Any]]) -> None:
         """There is nothing to release."""
 
+    def covers(self, region: Region) -> bool:
+        return region.kind != "formula"
+
     def page_inputs(self, image: Image.Image, page: Page) -> str:
         return self.page
 

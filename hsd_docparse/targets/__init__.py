@@ -23,6 +23,10 @@ class DocumentTarget(Target[Any, Any], Protocol):
     budget: Budget
     """How much it pays to propose in one call."""
 
+    def covers(self, region: Region) -> bool:
+        """Whether the target was made for such a region; if not, its draft stands."""
+        ...
+
     def page_inputs(self, image: Image.Image, page: Page) -> Any:
         """The whole page, with the prompt that asks for its Markdown."""
         ...

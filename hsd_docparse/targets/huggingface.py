@@ -84,6 +84,9 @@ class HuggingFaceTarget(VisionLanguageModel):
     def page_inputs(self, image: Image.Image, page: Page) -> VisionPrompt:
         return self._prompt(image, self.family.page_prompt, page)
 
+    def covers(self, region: Region) -> bool:
+        return True
+
     def readable(self, page: Page) -> list[int]:
         """What the family writes at all; nothing where the page itself is the only region."""
         regions = [i for i, region in enumerate(page.regions) if region.kind not in LEFT_OUT]

@@ -10,6 +10,7 @@ import tiny_mini
 from hsd_docparse.document import Box, Line, Page, Region
 from hsd_docparse.draft.recognizer import GLYPH, Reading
 from hsd_docparse.draft.tables import Cell, to_html
+from hsd_docparse.targets.mini.coverage import is_written_in
 from hsd_docparse.targets.mini.dialect import (
     CODE,
     EOS,
@@ -100,6 +101,14 @@ def test_geometry_does_not_depend_on_the_unit() -> None:
     one = geometry(boxes, Box(0, 0, 100, 200))
     assert np.allclose(one, geometry(scaled, Box(0, 0, 300, 600)))
     assert np.allclose(one[0, :4], [0.1, 0.05, 0.9, 0.1])
+
+
+def test_only_known_scripts_are_covered() -> None:
+    assert is_written_in("Année 1984, α = 3", ["LATIN"])
+    assert is_written_in("12.50 %", ["LATIN"])
+    assert not is_written_in("Текст на русском", ["LATIN"])
+    assert not is_written_in("表格識別 OCR", ["LATIN"])
+    assert is_written_in("表格", [])
 
 
 def test_seams() -> None:

@@ -17,6 +17,7 @@ twice, more text than its line can hold. So every output ends, and none repeats 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -43,6 +44,9 @@ SMALL = 400_000
 
 
 class DocparseMiniConfig(PreTrainedConfig):
+    """``scripts`` (first words of Unicode names) are what the weights were trained on; ``leaves``
+    are kinds of regions that they do not read."""
+
     model_type = "docparse_mini"
 
     def __init__(
@@ -56,8 +60,12 @@ class DocparseMiniConfig(PreTrainedConfig):
         decoder_layers: int = 4,
         window: int = 256,
         max_tokens: int = 4096,
+        scripts: Sequence[str] = (),
+        leaves: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
+        self.scripts = list(scripts)
+        self.leaves = list(leaves)
         self.vocab_size = vocab_size
         self.hidden_size = hidden_size
         self.heads = heads

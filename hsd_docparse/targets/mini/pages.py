@@ -77,9 +77,12 @@ class PageLines:
     drafts: list[list[DialectLine]] = field(default_factory=list)
 
     @classmethod
-    def look(cls, image: Image.Image, page: Page, dialect: Dialect) -> PageLines:
-        """Cut every line out of the page's picture and read it."""
-        found = [(line, region) for region, r in enumerate(page.regions) for line in r.lines]
+    def look(
+        cls, image: Image.Image, page: Page, dialect: Dialect, covered: Sequence[bool]
+    ) -> PageLines:
+        """Cut every line of the ``covered`` regions out of the page's picture and read it."""
+        seen = [i for i, known in enumerate(covered) if known]
+        found = [(line, i) for i in seen for line in page.regions[i].lines]
         order = visual_order([line.box for line, _ in found])
         lines = [found[i][0] for i in order]
         owner = [found[i][1] for i in order]
@@ -91,9 +94,9 @@ class PageLines:
         scale = image.width / page.width
         crops = [cut(pixels, line.box.scaled(scale)) for line in lines]
         readings = shared_recognizer().read(crops)
-        seen = cls(page, lines, [line.box for line in lines], readings, owner, of_region)
-        seen.drafts = [write_region(seen, region, dialect) for region in range(len(page.regions))]
-        return seen
+        self = cls(page, lines, [line.box for line in lines], readings, owner, of_region)
+        self.drafts = [write_region(self, region, dialect) for region in range(len(page.regions))]
+        return self
 
     def sight(self, rows: Sequence[int], frame: Box | None = None) -> Sight:
         """What the model sees of the lines ``rows``, in ``frame`` or the box around them."""
@@ -127,7 +130,7 @@ class PageLines:
 
     @cached_property
     def aside(self) -> list[int]:
-        """The other regions: furniture, and what has no lines."""
+        """The other regions: furniture, and those of which no line is seen."""
         readable = set(self.readable)
         return [i for i in range(len(self.page.regions)) if i not in readable]
 

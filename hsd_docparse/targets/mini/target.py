@@ -24,6 +24,7 @@ from hsd_docparse.speculative.cache import SlotCache
 from hsd_docparse.speculative.tree import ROOT
 from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
 from hsd_docparse.targets.mini.completeness import ReadEveryLine
+from hsd_docparse.targets.mini.coverage import is_written_in
 from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
 from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
 from hsd_docparse.targets.mini.pages import PageLines, read_page
@@ -141,6 +142,12 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
 
     # The dialect (see DocumentTarget).
 
+    def covers(self, region: Region) -> bool:
+        """By kind and script: lines in others it has not learnt to copy."""
+        config = self.model.config
+        text = "".join(line.text for line in region.lines)
+        return region.kind not in config.leaves and is_written_in(text, config.scripts)
+
     def page_inputs(self, image: Image.Image, page: Page) -> MiniInputs:
         lines = self._look(image, page)
         everything = range(len(lines.lines))
@@ -200,5 +207,6 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
     def _look(self, image: Image.Image, page: Page) -> PageLines:
         """The page's lines, read by the vision tower once for the page and its regions."""
         if self._lines is None or self._lines.page is not page:
-            self._lines = PageLines.look(image, page, self.dialect)
+            covered = [self.covers(region) for region in page.regions]
+            self._lines = PageLines.look(image, page, self.dialect, covered)
         return self._lines
