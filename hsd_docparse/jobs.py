@@ -176,7 +176,7 @@ class Jobs:
 
     def submit(self, name: str, upload: BinaryIO, settings: Settings, outputs: Outputs) -> Job:
         """Take a document called ``name``, which need not be a safe one. Raises `RefusedError`."""
-        with self._place():
+        with self.place():
             job = Job(safe_name(name), self.folder / secrets.token_hex(16), settings, outputs)
             job.input.parent.mkdir(parents=True)
             try:
@@ -190,7 +190,7 @@ class Jobs:
         return job
 
     @contextmanager
-    def _place(self) -> Iterator[None]:
+    def place(self) -> Iterator[None]:
         """A place in the queue for a document that is coming in. Raises `TooManyError`."""
         with self._lock:
             waiting = sum(job.state == "waiting" for job in self._jobs.values()) + self._coming
