@@ -41,10 +41,11 @@ def pages_told(last_event_id: str) -> int:
     return int(last_event_id[:9]) if last_event_id.isdecimal() else 0
 
 
-async def events_of(job: Job, told: int) -> AsyncIterator[ServerSentEvent]:
-    """The state whenever it changes, and each page but the first ``told``, until it has ended."""
+async def events_of(job: Job, told: int, stop: anyio.Event) -> AsyncIterator[ServerSentEvent]:
+    """The state whenever it changes, and each page but the first ``told``, until the job has ended
+    or ``stop`` is set."""
     shown: State | None = None
-    while True:
+    while not stop.is_set():
         state = job.state  # looked at first: after its end it gets no more pages
         if state != shown and state not in ENDED:
             shown = state

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import anyio
 from fastapi import APIRouter, Depends, Header, HTTPException, Request, Response
 from fastapi.responses import FileResponse
 from sse_starlette import EventSourceResponse
@@ -15,7 +16,7 @@ from hsd_docparse.convert import Settings
 from hsd_docparse.jobs import Job, Jobs
 from hsd_docparse.render import FORMATS
 from hsd_docparse.service.answers import FAILURES, Health, JobStatus, Version, failures, status_of
-from hsd_docparse.service.events import LAST, SCHEMA, events_of, pages_told
+from hsd_docparse.service.events import LAST, PERIOD, SCHEMA, events_of, pages_told
 from hsd_docparse.service.files import archive_of, media_type, result_of
 from hsd_docparse.service.upload import read_fields, receiving, target_name
 
@@ -92,7 +93,13 @@ async def events(job: Found, last_event_id: Annotated[str, Header()] = "") -> Re
     """Follow a job: server-sent events."""
     if last_event_id == LAST:
         return Response(status_code=204)  # has a browser stop asking again
-    return EventSourceResponse(events_of(job, pages_told(last_event_id)), ping=PING)
+    stop = anyio.Event()  # set when the server is stopped
+    return EventSourceResponse(
+        events_of(job, pages_told(last_event_id), stop),
+        ping=PING,
+        shutdown_event=stop,
+        shutdown_grace_period=2 * PERIOD,
+    )
 
 
 @router.get(
