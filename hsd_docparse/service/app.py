@@ -92,8 +92,12 @@ async def _from_no_other_site(request: Request) -> None:
         raise HTTPException(403, FAILURES[403])
 
 
-def _failure(code: int, error: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"error": error}, code, headers)
+def _failure(
+    request: Request, code: int, error: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    # An upload that was refused may still be on its way; nobody is going to read it.
+    close = {"Connection": "close"} if request.method == "POST" else {}
+    return JSONResponse({"error": error}, code, {**close, **(headers or {})})
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -101,7 +105,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     headers = error.headers
     if error.status_code == 405 and (methods := _methods(request)):
         headers = {"Allow": ", ".join(sorted(methods))}
-    return _failure(error.status_code, error.detail, headers)
+    return _failure(request, error.status_code, error.detail, headers)
 
 
 def _methods(request: Request) -> set[str]:
@@ -115,16 +119,18 @@ def _methods(request: Request) -> set[str]:
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
-    return _failure(422, FAILURES[422])
+    return _failure(request, 422, FAILURES[422])
 
 
 async def _too_large(request: Request, error: Exception) -> Response:
-    return _failure(413, str(error))
+    return _failure(request, 413, str(error))
 
 
 async def _too_many(request: Request, error: Exception) -> Response:
-    return _failure(429, str(error), {"Retry-After": "30"})
+    return _failure(request, 429, str(error), {"Retry-After": "30"})
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    return _failure(500, f"Unexpected {type(error).__name__}; the log of the server says more.")
+    return _failure(
+        request, 500, f"Unexpected {type(error).__name__}; the log of the server says more."
+    )
