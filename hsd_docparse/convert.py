@@ -166,11 +166,12 @@ def _verifying(target: DocumentTarget) -> Callable[[Image.Image, Page], Page]:
 
 
 def _verifier(target: str | DocumentTarget) -> DocumentTarget:
-    return _opened(target) if isinstance(target, str) else target
+    return kept_target(target) if isinstance(target, str) else target
 
 
 @lru_cache(maxsize=1)
-def _opened(name: str) -> DocumentTarget:
+def kept_target(name: str) -> DocumentTarget:
+    """The target that `parse` uses under this name. Raises `TargetError`."""
     from hsd_docparse.targets import open_target
 
     try:

@@ -12,19 +12,22 @@ import secrets
 import shutil
 import time
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Condition, Event, Lock, Thread
-from typing import BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from hsd_docparse.convert import PageRead, Settings
 from hsd_docparse.document import Document, Page
 from hsd_docparse.errors import DocparseError
 from hsd_docparse.export import Outputs, exporting, output_names, output_path
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 ENDED: frozenset[State] = frozenset({"done", "failed", "cancelled"})
@@ -140,13 +143,13 @@ class Job:
             self._changed.notify_all()
             return True
 
-    def _add(self, read: PageRead) -> None:
-        if read.picture is not None:
-            path = self.folder / "pages" / f"{read.page.number}.jpg"
+    def _add(self, page: Page, picture: Image.Image | None) -> None:
+        if picture is not None:
+            path = self.folder / "pages" / f"{page.number}.jpg"
             path.parent.mkdir(exist_ok=True)
-            read.picture.convert("RGB").save(path, quality=80)
+            picture.convert("RGB").save(path, quality=80)
         with self._changed:
-            self.pages.append(read.page)
+            self.pages.append(page)
             self._changes += 1
             self._changed.notify_all()
 
@@ -155,12 +158,14 @@ class Jobs:
     """All jobs of a server. Use it as a context manager: its end cancels and removes them."""
 
     def __init__(self, limits: Limits | None = None, *, pictures: bool = False) -> None:
-        """``pictures``: whether to keep a picture of every page."""
+        """``pictures``: whether to keep a picture of every page, and the regions on it: memory
+        of the size of the document, for as long as the job is kept."""
         self.limits = limits or Limits()
         self._pictures = pictures
         self._folder = TemporaryDirectory(prefix="docparse-", ignore_cleanup_errors=True)
         self._threads = ThreadPoolExecutor(self.limits.threads, "docparse-job")
         self._jobs: dict[str, Job] = {}
+        self._coming = 0
         self._lock = Lock()
         self._closed = Event()
         Thread(target=self._sweep, daemon=True).start()
@@ -171,21 +176,32 @@ class Jobs:
 
     def submit(self, name: str, upload: BinaryIO, settings: Settings, outputs: Outputs) -> Job:
         """Take a document called ``name``, which need not be a safe one. Raises `RefusedError`."""
-        with self._lock:
-            waiting = sum(job.state == "waiting" for job in self._jobs.values())
-        if waiting >= self.limits.waiting:
-            raise TooManyError(f"{waiting} documents are waiting already; try again later.")
-        job = Job(safe_name(name), self.folder / secrets.token_hex(16), settings, outputs)
-        job.input.parent.mkdir(parents=True)
-        try:
-            _copy(upload, job.input, self.limits.bytes, job.name)
-        except BaseException:
-            shutil.rmtree(job.folder, ignore_errors=True)
-            raise
-        with self._lock:
-            self._jobs[job.id] = job
+        with self.place():
+            job = Job(safe_name(name), self.folder / secrets.token_hex(16), settings, outputs)
+            job.input.parent.mkdir(parents=True)
+            try:
+                _copy(upload, job.input, self.limits.bytes, job.name)
+            except BaseException:
+                shutil.rmtree(job.folder, ignore_errors=True)
+                raise
+            with self._lock:
+                self._jobs[job.id] = job
         self._threads.submit(self._convert, job)
         return job
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """A place in the queue for a document that is coming in. Raises `TooManyError`."""
+        with self._lock:
+            waiting = sum(job.state == "waiting" for job in self._jobs.values()) + self._coming
+            if waiting >= self.limits.waiting:
+                raise TooManyError(f"{waiting} documents are waiting already; try again later.")
+            self._coming += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._coming -= 1
 
     def job(self, id: str) -> Job:
         """Raises `KeyError` where there is none, or it was removed."""
@@ -197,8 +213,20 @@ class Jobs:
         with self._lock:
             job = self._jobs.pop(id)
         job.cancel()
-        if not job.busy.locked():  # else its thread does it
+        if not job.busy.locked():  # else who writes there does it
             shutil.rmtree(job.folder, ignore_errors=True)
+
+    @contextmanager
+    def writing(self, job: Job) -> Iterator[None]:
+        """Hold the folder of ``job`` to write to it; one that was removed meanwhile goes after."""
+        try:
+            with job.busy:
+                yield
+        finally:
+            with self._lock:
+                kept = job.id in self._jobs
+            if not kept:
+                shutil.rmtree(job.folder, ignore_errors=True)
 
     def __enter__(self) -> Jobs:
         return self
@@ -213,14 +241,10 @@ class Jobs:
         self._folder.cleanup()
 
     def _convert(self, job: Job) -> None:
-        with job.busy:
+        with self.writing(job):
             if job._become("running"):
                 self._read(job)
             shutil.rmtree(job.input.parent, ignore_errors=True)
-        with self._lock:
-            kept = job.id in self._jobs
-        if not kept:
-            shutil.rmtree(job.folder, ignore_errors=True)
 
     def _read(self, job: Job) -> None:
         """Never raises: what goes wrong is the job's error."""
@@ -234,16 +258,19 @@ class Jobs:
                         f"{job.name} has {conversion.selected} pages and at most "
                         f"{self.limits.pages} are taken; choose some of them."
                     )
+                # Nothing is written yet: what is read carries no path of this machine.
+                conversion.document.source = job.name
+                conversion.reads = (_named(read, job) for read in conversion.reads)
                 job.document, job.total = conversion.document, conversion.selected
-                for read in reads:
+                for page, picture in reads:
                     if job.state == "cancelled":
                         raise _Cancelled
-                    job._add(read)
+                    job._add(page if self._pictures else replace(page, regions=[]), picture)
             job._become("done")
         except _Cancelled:
             pass
         except DocparseError as error:
-            job._become("failed", str(error).replace(str(job.input), job.name))
+            job._become("failed", _without_path(str(error), job))
         except Exception as error:
             logger.exception("job %s failed", job.id)
             kind = type(error).__name__
@@ -264,6 +291,17 @@ class _Cancelled(Exception):  # noqa: N818
     """Ends a conversion that nobody wants any more; nothing of it is kept."""
 
 
+def _named(read: PageRead, job: Job) -> PageRead:
+    page = read.page
+    page.error = page.error and _without_path(page.error, job)
+    page.warnings = [_without_path(warning, job) for warning in page.warnings]
+    return read
+
+
+def _without_path(message: str, job: Job) -> str:
+    return message.replace(str(job.input), job.name)
+
+
 def safe_name(name: str) -> str:
     """The last part of ``name``, of letters, digits and plain punctuation: short enough for
     every file system, never hidden, never empty."""
@@ -271,7 +309,12 @@ def safe_name(name: str) -> str:
     stem, dot, suffix = _UNSAFE.sub("_", last).strip(" ._-").rpartition(".")
     if not dot:
         stem, suffix = suffix, ""
-    return f"{stem[:60].rstrip(' .') or 'document'}{dot}{suffix[:9]}"
+    return f"{_cut(stem[:60], 180).rstrip(' .') or 'document'}{dot}{_cut(suffix, 9)}"
+
+
+def _cut(text: str, size: int) -> str:
+    """The beginning of ``text``, of at most ``size`` bytes in UTF-8."""
+    return text.encode()[:size].decode(errors="ignore")
 
 
 def archive(jobs: Iterable[Job], path: Path) -> None:

@@ -99,7 +99,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import hsd_docparse.sources
     import hsd_docparse.targets
 
-    hsd_docparse.convert._opened.cache_clear()
+    hsd_docparse.convert.kept_target.cache_clear()
     # Fakes do not reach a process of its own.
     monkeypatch.setattr(hsd_docparse.isolation, "read_isolated", lambda job, deadline: read(job))
     monkeypatch.setattr(hsd_docparse.sources, "open_source", FakeSource)
@@ -113,4 +113,4 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(hsd_docparse.hsd, "verify_page", fake_verify, raising=False)
     monkeypatch.setattr(hsd_docparse.targets, "open_target", lambda name: FakeTarget())
     yield
-    hsd_docparse.convert._opened.cache_clear()
+    hsd_docparse.convert.kept_target.cache_clear()

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from fake_parts import fakes
 
+from hsd_docparse import isolation, worker
 from hsd_docparse.convert import Settings
+from hsd_docparse.document import Page
 from hsd_docparse.export import Outputs
 from hsd_docparse.jobs import (
     ENDED,
@@ -65,6 +67,32 @@ def test_a_broken_document_says_its_name_and_no_path(jobs: Jobs) -> None:
     assert list(job.base.parent.iterdir()) == []
 
 
+def test_nothing_that_is_read_holds_a_path_of_the_server(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(job: worker.Job, deadline: float) -> Iterator[worker.Answer]:
+        yield worker.Opened(1, [1], {})
+        broken = Page(
+            1, 0, 0, error=f"Page 1 of {job.path} was given up.", warnings=[str(job.path)]
+        )
+        yield worker.Drafted(broken)
+
+    monkeypatch.setattr(isolation, "read_isolated", lost)
+    job = ended(submit(jobs, "one", "book.pdf", "json"))
+    document = json.loads(job.output("json").read_text())
+    assert document["source"] == "book.pdf"
+    assert job.pages[0].error == "Page 1 of book.pdf was given up."
+    assert str(jobs.folder) not in str(document)
+
+
+def test_regions_are_kept_in_memory_only_for_who_shows_them(fakes: None, jobs: Jobs) -> None:
+    assert ended(submit(jobs, "one")).pages[0].regions
+    with Jobs() as plain:
+        job = ended(submit(plain, "one"))
+        assert not job.pages[0].regions
+        assert "ONE" in job.output("md").read_text()
+
+
 def test_limits_are_kept(jobs: Jobs) -> None:
     with pytest.raises(TooLargeError, match="larger than 1000 bytes"):
         submit(jobs, "word " * 300)
@@ -78,8 +106,20 @@ def test_a_full_queue_takes_no_more(fakes: None) -> None:
         submit(jobs, "one")
 
 
+def test_uploads_that_come_in_take_places_too(fakes: None) -> None:
+    class Upload(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            with pytest.raises(TooManyError):
+                submit(jobs, "two")
+            return super().read(size)
+
+    with Jobs(Limits(waiting=1)) as jobs:
+        ended(jobs.submit("one.pdf", Upload(b"one"), Settings(), Outputs()))
+        ended(submit(jobs, "two"))
+
+
 def test_a_cancelled_job_leaves_no_output(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cancel_first(job: Job, read: object) -> None:
+    def cancel_first(job: Job, *read: object) -> None:
         job.cancel()
 
     monkeypatch.setattr(Job, "_add", cancel_first)
@@ -96,6 +136,14 @@ def test_a_removed_job_is_gone(jobs: Jobs) -> None:
     jobs.remove(job.id)
     with pytest.raises(KeyError):
         jobs.job(job.id)
+    assert not job.folder.exists()
+
+
+def test_a_job_removed_while_its_folder_is_written_to_is_gone_after(jobs: Jobs) -> None:
+    job = ended(submit(jobs, "one"))
+    with jobs.writing(job):
+        jobs.remove(job.id)
+        assert job.folder.exists()
     assert not job.folder.exists()
 
 
@@ -138,6 +186,8 @@ def test_an_archive_holds_each_document_in_a_folder(jobs: Jobs, tmp_path: Path) 
         ("a\0b<script>.pdf", "a_b_script_.pdf"),
         ("日本語.pdf", "日本語.pdf"),
         ("x" * 300 + ".pdf", "x" * 60 + ".pdf"),
+        ("𠀀" * 300 + "." + "𠀀" * 300, "𠀀" * 45 + "." + "𠀀" * 2),
+        ("a\r\nSet-Cookie: b.pdf", "a_Set-Cookie_ b.pdf"),
     ],
 )
 def test_names_are_made_safe(name: str, safe: str) -> None:

@@ -23,11 +23,12 @@ MARKUP = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|\n|\Z)"  # a backslash that would escape or break the line
     r"|<(?=[a-zA-Z/!?]|[^\s<>]+@)"  # a tag or an address
     r"|&(?=#?\w+;)"  # an entity
-    r"|\[(?=[^\]]*\]\()"  # a link
+    r"|\](?=\()"  # a link
     r"|~(?=~~)|(?<=~)~(?=~)|(?<=~~)~"  # a fence
     r"|^\[(?=[^\]]+\]:)",  # the definition of a link, which is not shown
     re.MULTILINE,
 )
+IN_FORMULA = re.compile(r"<(?=[a-zA-Z/!?])|\](?=[(:])")
 DELIMITERS = {"*": re.compile(r"\*+"), "_": re.compile(r"_+"), "~": re.compile(r"~+")}
 
 
@@ -48,23 +49,21 @@ def _escape_start(line: str) -> str:
 
 
 def _escape_inline(text: str) -> str:
-    pieces = []
-    at = 0
-    for formula in TEX.finditer(text):
-        pieces += [_escape_plain(text[at : formula.start()]), formula[0]]
-        at = formula.end()
-    return "".join([*pieces, _escape_plain(text[at:])])
-
-
-def _escape_plain(text: str) -> str:
-    active = {match.start() for match in MARKUP.finditer(text)}
-    if text.count("`") > 1:
-        active |= {match.start() for match in re.finditer("`", text)}
+    text = TEX.sub(lambda formula: _inert(formula[0]), text)
+    plain = TEX.sub(lambda formula: "$" * len(formula[0]), text)
+    active = {match.start() for match in MARKUP.finditer(plain)}
+    if plain.count("`") > 1:
+        active |= {match.start() for match in re.finditer("`", plain)}
     for mark, pattern in DELIMITERS.items():
-        runs = [run for run in pattern.finditer(text) if _delimits(run, mark)]
+        runs = [run for run in pattern.finditer(plain) if _delimits(run, mark)]
         if len(runs) > 1:
             active.update(at for run in runs for at in range(*run.span()))
     return "".join(f"\\{c}" if at in active else c for at, c in enumerate(text))
+
+
+def _inert(formula: str) -> str:
+    """``formula`` with spaces, which TeX ignores, where Markdown would see HTML or a link."""
+    return IN_FORMULA.sub(r"\g<0> ", formula)
 
 
 def _delimits(run: re.Match[str], mark: str) -> bool:
@@ -104,7 +103,7 @@ def _code(region: Region) -> str:
 
 
 def _formula(region: Region) -> str:
-    text = latex(region.text)
+    text = _inert(latex(region.text))
     return f"$$\n{text}\n$$" if text else ""
 
 
@@ -112,7 +111,7 @@ def _figure(region: Region, link: str | None) -> str:
     """The picture where there is one, else the words that stand in it."""
     if link is None:
         return escape(region.text)
-    alternative = re.sub(r"[\[\]\\]", "", one_line(region.text)) or "Figure"
+    alternative = _escape_inline(re.sub(r"[\[\]\\]", "", one_line(region.text))) or "Figure"
     return f"![{alternative}]({link})"
 
 

@@ -113,5 +113,5 @@ def _spans(attrs: list[tuple[str, str | None]]) -> str:
     kept = {}
     for name, value in attrs:
         if name in SPANS and value and value.strip().isdecimal():
-            kept[name] = min(int(value), LARGEST_SPAN)
+            kept[name] = min(int(value.strip()[:9]), LARGEST_SPAN)  # int has a limit of digits
     return "".join(f' {name}="{span}"' for name, span in kept.items() if span > 1)

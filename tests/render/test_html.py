@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import random
 import re
 from html.parser import HTMLParser
+from typing import get_args
 
 from made_pages import document, page, region
 
-from hsd_docparse.document import Page
+from hsd_docparse.document import Kind, Page
 from hsd_docparse.render import render
 from hsd_docparse.render.html import HTML
 
@@ -88,3 +90,55 @@ def test_a_caption_belongs_to_the_figure_before_it() -> None:
 
 def test_without_a_title_the_file_gives_its_name() -> None:
     assert "<title>report.pdf</title>" in render(document(), "html")
+
+
+INJECTED = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<svg/onload=alert(1)>",
+    '<a href="javascript:alert(1)">a</a>',
+    "</title></style></code></pre>",
+    "<table><tr><td onclick=alert(1)><script>alert(1)</script>",
+    "<!--",
+    "--><iframe src=javascript:alert(1)>",
+    "<\x00script>",
+    "&lt;script&gt;",
+    "&#60;script>",
+    "<![CDATA[",
+    "<td rowspan='2\" onclick=alert(1)'>",
+    "<textarea>",
+    "<b><i>",
+    "- a\n",
+)
+ATTRIBUTES = {"id", "class", "dir", "src", "alt", "aria-label", "role", "rowspan", "colspan"}
+ATTRIBUTES |= {"lang", "charset", "name", "content", "value"}
+PASSIVE = {"html", "head", "meta", "title", "style", "body", "section", "div", "p", "br", "strong"}
+PASSIVE |= {"h1", "h2", "ul", "ol", "li", "pre", "code", "figure", "figcaption", "img"}
+PASSIVE |= {"table", "thead", "tbody", "tr", "td", "th", "b", "i", "sub", "sup"}
+
+
+class Passive(HTMLParser):
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in PASSIVE, self.rawdata
+        for name, value in attrs:
+            assert name in ATTRIBUTES, self.rawdata
+            assert name != "src" or value == "a.png", self.rawdata
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(self.rawdata)
+
+
+def test_nothing_in_a_document_becomes_active() -> None:
+    choices = random.Random(0)
+    for _ in range(500):
+
+        def text() -> str:
+            return "".join(choices.choices(INJECTED, k=choices.randint(1, 4)))
+
+        shown = page(*(region(kind, text(), 1) for kind in get_args(Kind)))
+        shown.warnings, shown.error = [text()], text()
+        source = document(shown)
+        source.source = text()
+        source.metadata = {"title": choices.choice(["", text()]), "language": text()}
+        Passive().feed(render(source, "html"))
+        Passive().feed(HTML.page(shown, {5: "a.png"}))

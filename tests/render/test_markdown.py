@@ -5,10 +5,11 @@ import random
 import pytest
 from made_pages import document, page, region
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
-from hsd_docparse.document import Page
+from hsd_docparse.document import Kind, Page
 from hsd_docparse.render import render
-from hsd_docparse.render.markdown import escape
+from hsd_docparse.render.markdown import MARKDOWN, escape
 
 PIECES = [
     *("#", "##", " ", " ", "\n", "\t", "-", "*", "**", "_", "__", "~", "~~", "`", "``", "<", "</"),
@@ -71,8 +72,6 @@ def test_pages_are_marked_and_a_failed_one_says_why() -> None:
 
 
 def test_figures_link_to_their_picture_or_say_their_words() -> None:
-    from hsd_docparse.render.markdown import MARKDOWN
-
     shown = page(region("figure", "Axis [m]"), region("caption", "Figure 1. Height"))
     assert MARKDOWN.page(shown, {0: "a.figures/page-1-fig-1.png"}).endswith(
         "\n\n![Axis m](a.figures/page-1-fig-1.png)\n\nFigure 1. Height\n"
@@ -116,7 +115,9 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         ("`a` and `b`", r"\`a\` and \`b\`"),
         ("<b> and </b> <!-- x -->", r"\<b> and \</b> \<!-- x -->"),
         ("AT&amp;T", r"AT\&amp;T"),
-        ("[text](address)", r"\[text](address)"),
+        ("[text](address)", r"[text\](address)"),
+        ("[a [b] c](address)", r"[a [b] c\](address)"),
+        ("$<b>_1$ and *a $x_1$ b*", r"$< b>_1$ and \*a $x_1$ b\*"),
         (r"\*a*", r"\\\*a\*"),
         ("    indented\n\n\nparted", "indented\nparted"),
     ],
@@ -141,3 +142,51 @@ def test_a_parser_shows_any_text_as_it_stands() -> None:
     for _ in range(1000):
         text = "".join(choices.choices(PIECES, k=choices.randint(1, 9)))
         assert shown(escape(text)) == " ".join(text.split())
+
+
+ACTIVE = {"html_block", "html_inline", "link_open", "image"}
+INJECTED = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[a [b] c](javascript:alert(1))",
+    "<javascript:alert(1)>",
+    "[l]: javascript:alert(1)",
+    "[l]",
+    "$x_",
+    "$",
+    r"\(",
+    r"\)",
+    r"\[",
+    r"\]",
+    "`",
+    "$$",
+    "\n",
+    " ",
+    "a",
+    "[",
+    "](",
+)
+
+
+def types(tokens: list[Token]) -> set[str]:
+    return {token.type for token in tokens}.union(
+        *(types(token.children) for token in tokens if token.children)
+    )
+
+
+def test_no_text_becomes_a_link_or_html() -> None:
+    choices = random.Random(0)
+    kinds: tuple[Kind, ...] = ("title", "text", "list_item", "formula", "code", "caption")
+    parser = MarkdownIt("commonmark", {"html": True})
+    for _ in range(1000):
+        text = "".join(choices.choices(INJECTED, k=choices.randint(1, 6)))
+        regions = [region(choices.choice(kinds), text, 1) for _ in range(2)]
+        markdown = MARKDOWN.page(page(*regions), {}).removeprefix("<!-- page 1 -->")
+        assert not types(parser.parse(markdown)) & ACTIVE, markdown
+
+
+def test_the_words_of_a_linked_figure_stay_words() -> None:
+    shown = page(region("figure", "<b onclick=x>](javascript:x) ![y](z)"))
+    markdown = MARKDOWN.page(shown, {0: "a.png"}).removeprefix("<!-- page 1 -->")
+    assert types(MarkdownIt("commonmark").parse(markdown)) & ACTIVE == {"image"}
+    assert "\\<b onclick" in markdown

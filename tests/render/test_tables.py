@@ -63,3 +63,7 @@ def test_a_table_without_text_is_none() -> None:
 def test_rows_as_plain_text() -> None:
     rows = table_rows("<tr><th>a &amp; b</th><td>c<br>d</td></tr><tr><td></td><td>e<sub>1</sub>")
     assert rows == [["a & b", "c d"], ["", "e1"]]
+
+
+def test_a_span_of_endless_digits_is_the_largest() -> None:
+    assert 'colspan="1000"' in clean_table(f"<td colspan={'9' * 5000}>a")
