@@ -10,6 +10,7 @@ from hsd_docparse.document import FURNITURE, Box, Kind, Line, Region
 from hsd_docparse.draft.formula import FUNCTIONS
 from hsd_docparse.draft.joining import in_rows, join_lines
 from hsd_docparse.draft.layout import Block
+from hsd_docparse.draft.margin_notes import margin_notes
 from hsd_docparse.draft.paragraphs import (
     BULLET,
     MARKER,
@@ -42,6 +43,8 @@ _MARGIN = 0.06
 """Share of the page height at its top and bottom where loose short lines are furniture."""
 _FULL = 0.35
 """Share of a picture's area under its text from which it is no picture."""
+_RUNNING: frozenset[Kind] = frozenset({"text", "list_item", "footnote"})
+"""Blocks that notes in the margin beside them are taken out of."""
 _DUPLICATE = 0.8
 """Share of a block inside another from which it says nothing new."""
 
@@ -58,14 +61,22 @@ def build_regions(
     blocks = without_duplicates(blocks)
     inside: list[list[Line]] = [[] for _ in blocks]
     loose: list[Line] = []
+    notes = margin_notes(lines)
+    marginal = {id(line) for note in notes for line in note}
+    kept: set[int] = set()
     for line in lines:
         shares = [_share(block, line) for block in blocks]
         best = max(range(len(blocks)), key=shares.__getitem__, default=-1)
-        if best >= 0 and max(shares[best]) > 0.5:
-            inside[best].append(line)
-        else:
-            loose.append(line)
-    regions: list[Region] = []
+        inner = best >= 0 and max(shares[best]) > 0.5
+        if id(line) in marginal and (not inner or blocks[best].kind in _RUNNING):
+            continue
+        kept.add(id(line))
+        (inside[best] if inner else loose).append(line)
+    regions = [
+        _region("footnote", rest)
+        for note in notes
+        if (rest := [line for line in note if id(line) not in kept])
+    ]
     for block, own in zip(blocks, inside, strict=True):
         regions += _regions_of_block(block, own)
     for group in group_loose(loose):
