@@ -13,6 +13,7 @@ import numpy as np
 from hsd_docparse.document import FURNITURE, Box, Line, Page, Region
 from hsd_docparse.draft.formula import to_latex
 from hsd_docparse.draft.layout import Block, as_pdf_page, find_blocks
+from hsd_docparse.draft.lists import complete_lists
 from hsd_docparse.draft.orientation import turned
 from hsd_docparse.draft.paragraphs import bounds, font_size
 from hsd_docparse.draft.reading_order import reading_order
@@ -55,6 +56,7 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
         draft.warnings += reading.warnings
     regions = build_regions(lines, blocks, draft.width, draft.height, latex)
     draft.regions = _ordered(regions, draft.height)
+    complete_lists(draft.regions)
     if reading is not None and reading.vertical:
         _stand_up(draft)
     return draft

@@ -268,8 +268,7 @@ def _number_formulas(regions: list[Region]) -> list[Region]:
 
 
 def _set_levels(regions: list[Region]) -> None:
-    """Levels of headings from their numbering, or else from their size over that of the body;
-    nesting of list items from their indent."""
+    """Levels of headings from their numbering, or else from their size over that of the body."""
     body = [
         font_size(line)
         for region in regions
@@ -290,5 +289,3 @@ def _set_levels(regions: list[Region]) -> None:
                 region.kind, region.level = "title", 1
             else:
                 region.level = 2 if usual and size > 1.15 * usual else 3
-        elif region.kind == "list_item":
-            region.level = 1

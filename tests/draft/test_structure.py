@@ -71,9 +71,9 @@ def test_a_formula_takes_the_number_on_its_row() -> None:
 def test_list_items_are_regions_of_their_own() -> None:
     items = [line("• first", 100), line("• second", 112)]
     regions = build_regions(items, [block("list_item", *items)], 400, 600)
-    assert [(r.kind, r.text, r.level) for r in regions] == [
-        ("list_item", "• first", 1),
-        ("list_item", "• second", 1),
+    assert [(r.kind, r.text) for r in regions] == [
+        ("list_item", "• first"),
+        ("list_item", "• second"),
     ]
 
 
