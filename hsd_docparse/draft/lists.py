@@ -17,6 +17,7 @@ _STEP = 0.8
 place begin up to half a size apart."""
 _NEXT = 1.2
 """Font sizes between an item and a paragraph with a marker that is one too, at most."""
+_NUMBERING = re.compile(r"\d{1,2}(\.\d{1,2})+")
 _STYLES = (r"\d", r"[a-z]", r"[A-Z]", r"\S")
 
 
@@ -62,6 +63,9 @@ def _set_levels(items: Sequence[Region]) -> None:
         if above is not None and item.box.y0 < above.box.y0:
             nested = _moved(nested, start, style)
         step = _STEP * font_size(first)
+        if numbering := _NUMBERING.match(item.text):
+            # As if it were indented, which entries of a table of contents need not be.
+            start += 2 * step * numbering[0].count(".")
         while nested and start < nested[-1].start - step:
             nested.pop()
         if not nested or start > nested[-1].start + step:

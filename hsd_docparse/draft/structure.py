@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Region
+from hsd_docparse.draft.contents import LEADERS, entries_of
 from hsd_docparse.draft.formula import FUNCTIONS
 from hsd_docparse.draft.joining import in_rows, join_lines
 from hsd_docparse.draft.layout import Block
@@ -119,6 +120,12 @@ def without_duplicates(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _regions_of_block(block: Block, lines: list[Line]) -> list[Region]:
+    if block.kind in _RUNNING or block.kind == "table":
+        entries = entries_of(lines)
+        led = any(LEADERS in entry.text for entry in entries)
+        # Without leaders a table of two columns is as good.
+        if entries and (led or block.kind != "table"):
+            return [_region("list_item", entry.lines, text=entry.text) for entry in entries]
     if block.kind == "table" and len(lines) >= _LEAST_CELLS:
         if block.cells and any(cell.text for cell in block.cells):
             return [_table(block, lines)]

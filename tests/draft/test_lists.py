@@ -54,3 +54,7 @@ def test_a_paragraph_with_a_marker_right_below_an_item_is_one() -> None:
     ]
     complete_lists(regions)
     assert [region.kind for region in regions] == ["list_item"] * 3 + ["text"]
+
+
+def test_numbers_of_sections_nest_without_an_indent() -> None:
+    assert levels(("1 a", 50), ("1.1 b", 50), ("1.1.1 c", 50), ("2 d", 50)) == [1, 2, 3, 1]
