@@ -36,6 +36,8 @@ _RELATION = re.compile(r"[=≡≤≥≠≈∼→⇒∈<>∝]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _STATEMENT = re.compile(r"[A-Z][a-z]{3,}\s+\d")
 """Theorem 1.2 and its like begin a sentence."""
+_CHECK_BOX = re.compile("[☐☑☒]")
+"""What may stand in the lines alone, and not in the text that came with the cells."""
 _WORDY = 0.4
 """Share of a formula's characters that may stand in words."""
 _FURNITURE_BAND = 0.15
@@ -127,7 +129,8 @@ def _regions_of_block(block: Block, lines: list[Line]) -> list[Region]:
         if entries and (led or block.kind != "table"):
             return [_region("list_item", entry.lines, text=entry.text) for entry in entries]
     if block.kind == "table" and len(lines) >= _LEAST_CELLS:
-        if block.cells and any(cell.text for cell in block.cells):
+        ticked = any(_CHECK_BOX.search(line.text) for line in lines)
+        if block.cells and any(cell.text for cell in block.cells) and not ticked:
             return [_table(block, lines)]
         if block.cells and lines:
             fill(block.cells, lines)
