@@ -62,6 +62,9 @@ class Box(NamedTuple):
     def scaled(self, factor: float) -> Box:
         return Box(self.x0 * factor, self.y0 * factor, self.x1 * factor, self.y1 * factor)
 
+    def moved(self, right: float, down: float) -> Box:
+        return Box(self.x0 + right, self.y0 + down, self.x1 + right, self.y1 + down)
+
     def expanded(self, margin: float) -> Box:
         return Box(self.x0 - margin, self.y0 - margin, self.x1 + margin, self.y1 + margin)
 

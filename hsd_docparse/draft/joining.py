@@ -61,8 +61,12 @@ def in_rows(lines: Iterable[Line]) -> list[Line]:
 
 
 def _along(row: list[Line]) -> list[Line]:
-    text = "".join(line.text for line in row)
-    letters = sum(char.isalpha() for char in text)
-    if 2 * len(_RIGHT_TO_LEFT.findall(text)) > letters:
+    if is_right_to_left("".join(line.text for line in row)):
         return sorted(row, key=lambda line: -line.box.x1)
     return sorted(row, key=lambda line: line.box.x0)
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether most letters of ``text`` are written from right to left."""
+    letters = sum(char.isalpha() for char in text)
+    return 2 * len(_RIGHT_TO_LEFT.findall(text)) > letters

@@ -7,7 +7,7 @@ to it as a PDF page of its own: the picture, and the lines as invisible text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -70,6 +70,11 @@ class Block:
         parts = [part.scaled(factor) for part in self.parts]
         return Block(self.kind, self.box.scaled(factor), parts, cells)
 
+    def moved(self, right: float, down: float) -> Block:
+        cells = [replace(cell, box=cell.box.moved(right, down)) for cell in self.cells]
+        parts = [part.moved(right, down) for part in self.parts]
+        return Block(self.kind, self.box.moved(right, down), parts, cells)
+
 
 def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
     """Blocks of a PDF page, in points. ``with_cells`` looks for the grid of each table too, by
@@ -126,7 +131,7 @@ def _joined(tables: Iterable[Block]) -> list[Block]:
 
 
 @contextmanager
-def as_pdf_page(image: Image.Image, lines: list[Line]) -> Iterator[tuple[pymupdf.Page, float]]:
+def as_pdf_page(image: Image.Image, lines: Sequence[Line]) -> Iterator[tuple[pymupdf.Page, float]]:
     """A PDF page that looks like ``image`` and holds ``lines`` (in its pixels) as invisible
     text, and its scale: points a pixel."""
     import pymupdf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -94,6 +94,23 @@ def read_page(image: Image.Image) -> PageReading:
     if _length(unread) > _FOREIGN * _length(quads):
         _read_foreign(reading, unread)
     return reading
+
+
+def read_lines(image: Image.Image, is_wanted: Callable[[Box], bool]) -> list[Line]:
+    """Level lines of ``image`` (RGB), in its pixels, whose place is wanted; only such as read
+    well, for most of what a picture shows is no text."""
+    pixels = np.asarray(image)
+    quads = [
+        quad
+        for quad in shared_detector().find(pixels)
+        if is_wanted(Box(*quad.min(axis=0).tolist(), *quad.max(axis=0).tolist()))
+    ]
+    readings = shared_recognizer().read([_level(_cut(pixels, quad)) for quad in quads])
+    return [
+        _line(pixels, quad, each)
+        for quad, each in zip(quads, readings, strict=True)
+        if each.text.strip() and each.confidence >= _READABLE
+    ]
 
 
 def _read_foreign(reading: PageReading, quads: NDArray[np.float32]) -> None:

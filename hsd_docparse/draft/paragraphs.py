@@ -11,7 +11,7 @@ from hsd_docparse.document import Box, Line
 from hsd_docparse.draft.joining import in_rows
 
 MARKER = re.compile(
-    r"([•▪●◦‣■□○◆◇➢✓☑◻*·]|[-–—](?=\s)|\(?\d{1,2}[.)](?=[\s\D])|\(?[a-zA-Z][.)](?=\s)"
+    r"([•▪●◦‣■□○◆◇➢✓☐☑☒◻*·]|[-–—](?=\s)|\(?\d{1,2}[.)](?=[\s\D])|\(?(?:[a-zA-Z]|[ivx]{2,4})[.)](?=\s)"
     r"|[①-⑳]|[（(][\d一二三四五六七八九十]{1,2}[）)]|[一二三四五六七八九十]{1,2}、)"
 )
 """What a list item begins with."""

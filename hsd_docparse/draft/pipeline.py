@@ -8,16 +8,15 @@ from functools import cache
 from statistics import median
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hsd_docparse.document import FURNITURE, Box, Line, Page, Region
 from hsd_docparse.draft.formula import to_latex
-from hsd_docparse.draft.layout import Block, as_pdf_page, find_blocks
+from hsd_docparse.draft.layout import find_blocks
+from hsd_docparse.draft.lists import complete_lists
 from hsd_docparse.draft.orientation import turned
-from hsd_docparse.draft.paragraphs import bounds, font_size
+from hsd_docparse.draft.paragraphs import font_size
+from hsd_docparse.draft.pictures import find_picture_blocks, scaled, with_pictures
 from hsd_docparse.draft.reading_order import reading_order
 from hsd_docparse.draft.structure import build_regions
-from hsd_docparse.draft.tables import is_table
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -42,19 +41,22 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
         lines = layer.lines
         blocks = find_blocks(layer.page, with_cells=True)
         latex = _latex_writer(layer)
+        lines, blocks = with_pictures(page, layer.page, lines, blocks, dpi)
     else:
         if layer is not None and layer.problem is not None:
             draft.warnings.append(f"Text layer ignored: {layer.problem}; the page was read by OCR.")
         picture = page.render(dpi)
         factor = page.width / picture.width
         reading = read_page(picture)
-        lines, blocks = _read_picture(reading, factor)
+        blocks = [b.scaled(factor) for b in find_picture_blocks(reading.image, reading.lines)]
+        lines = [scaled(line, factor) for line in reading.lines]
         if reading.rotation:
             draft.rotation = reading.rotation
             draft.width, draft.height = (side * factor for side in reading.image.size)
         draft.warnings += reading.warnings
     regions = build_regions(lines, blocks, draft.width, draft.height, latex)
     draft.regions = _ordered(regions, draft.height)
+    complete_lists(draft.regions)
     if reading is not None and reading.vertical:
         _stand_up(draft)
     return draft
@@ -91,27 +93,6 @@ def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Line]], str]:
 
 def _letters(text: str) -> list[str]:
     return sorted(filter(str.isalnum, unicodedata.normalize("NFKD", text)))
-
-
-def _read_picture(reading: PageReading, factor: float) -> tuple[list[Line], list[Block]]:
-    """Lines and blocks of a page picture; ``factor`` is page units a pixel."""
-    from hsd_docparse.draft.table_structure import read_cells
-
-    lines, image = reading.lines, reading.image
-    if not lines:
-        return [], []
-    with as_pdf_page(image, lines) as (pdf, scale):
-        blocks = [block.scaled(1 / scale) for block in find_blocks(pdf, with_cells=False)]
-    if all(block.kind != "table" for block in blocks) and is_table(lines):
-        # The network knows tables on pages; a picture of nothing but a table escapes it.
-        blocks = [Block("table", bounds(lines), [])]
-    pixels = np.asarray(image)
-    for block in blocks:
-        if block.kind == "table":
-            block.cells = read_cells(pixels, block.box)
-    for line in lines:
-        line.box, line.size = line.box.scaled(factor), line.size * factor
-    return lines, [block.scaled(factor) for block in blocks]
 
 
 def _stand_up(draft: Page) -> None:

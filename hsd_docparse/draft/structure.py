@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Region
+from hsd_docparse.draft.contents import LEADERS, entries_of
 from hsd_docparse.draft.formula import FUNCTIONS
 from hsd_docparse.draft.joining import in_rows, join_lines
 from hsd_docparse.draft.layout import Block
+from hsd_docparse.draft.margin_notes import margin_notes
 from hsd_docparse.draft.paragraphs import (
     BULLET,
     MARKER,
@@ -34,6 +36,8 @@ _RELATION = re.compile(r"[=≡≤≥≠≈∼→⇒∈<>∝]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _STATEMENT = re.compile(r"[A-Z][a-z]{3,}\s+\d")
 """Theorem 1.2 and its like begin a sentence."""
+_CHECK_BOX = re.compile("[☐☑☒]")
+"""What may stand in the lines alone, and not in the text that came with the cells."""
 _WORDY = 0.4
 """Share of a formula's characters that may stand in words."""
 _FURNITURE_BAND = 0.15
@@ -42,6 +46,8 @@ _MARGIN = 0.06
 """Share of the page height at its top and bottom where loose short lines are furniture."""
 _FULL = 0.35
 """Share of a picture's area under its text from which it is no picture."""
+_RUNNING: frozenset[Kind] = frozenset({"text", "list_item", "footnote"})
+"""Blocks that notes in the margin beside them are taken out of."""
 _DUPLICATE = 0.8
 """Share of a block inside another from which it says nothing new."""
 
@@ -58,14 +64,22 @@ def build_regions(
     blocks = without_duplicates(blocks)
     inside: list[list[Line]] = [[] for _ in blocks]
     loose: list[Line] = []
+    notes = margin_notes(lines)
+    marginal = {id(line) for note in notes for line in note}
+    kept: set[int] = set()
     for line in lines:
         shares = [_share(block, line) for block in blocks]
         best = max(range(len(blocks)), key=shares.__getitem__, default=-1)
-        if best >= 0 and max(shares[best]) > 0.5:
-            inside[best].append(line)
-        else:
-            loose.append(line)
-    regions: list[Region] = []
+        inner = best >= 0 and max(shares[best]) > 0.5
+        if id(line) in marginal and (not inner or blocks[best].kind in _RUNNING):
+            continue
+        kept.add(id(line))
+        (inside[best] if inner else loose).append(line)
+    regions = [
+        _region("footnote", rest)
+        for note in notes
+        if (rest := [line for line in note if id(line) not in kept])
+    ]
     for block, own in zip(blocks, inside, strict=True):
         regions += _regions_of_block(block, own)
     for group in group_loose(loose):
@@ -108,8 +122,15 @@ def without_duplicates(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _regions_of_block(block: Block, lines: list[Line]) -> list[Region]:
+    if block.kind in _RUNNING or block.kind == "table":
+        entries = entries_of(lines)
+        led = any(LEADERS in entry.text for entry in entries)
+        # Without leaders a table of two columns is as good.
+        if entries and (led or block.kind != "table"):
+            return [_region("list_item", entry.lines, text=entry.text) for entry in entries]
     if block.kind == "table" and len(lines) >= _LEAST_CELLS:
-        if block.cells and any(cell.text for cell in block.cells):
+        ticked = any(_CHECK_BOX.search(line.text) for line in lines)
+        if block.cells and any(cell.text for cell in block.cells) and not ticked:
             return [_table(block, lines)]
         if block.cells and lines:
             fill(block.cells, lines)
@@ -257,8 +278,7 @@ def _number_formulas(regions: list[Region]) -> list[Region]:
 
 
 def _set_levels(regions: list[Region]) -> None:
-    """Levels of headings from their numbering, or else from their size over that of the body;
-    nesting of list items from their indent."""
+    """Levels of headings from their numbering, or else from their size over that of the body."""
     body = [
         font_size(line)
         for region in regions
@@ -279,5 +299,3 @@ def _set_levels(regions: list[Region]) -> None:
                 region.kind, region.level = "title", 1
             else:
                 region.level = 2 if usual and size > 1.15 * usual else 3
-        elif region.kind == "list_item":
-            region.level = 1

@@ -17,6 +17,7 @@ import pymupdf
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.sources import TextLayer
+from hsd_docparse.sources.check_boxes import with_check_boxes
 from hsd_docparse.sources.drawn_bullets import with_drawn_bullets
 from hsd_docparse.sources.glyphs import Frame, Glyph, Run, is_rtl, mark_doubled, read_runs
 from hsd_docparse.sources.text_layer_check import check_text_layer
@@ -53,6 +54,7 @@ _TRANSLATION: dict[int, str | None] = {
 }
 _COMPATIBILITY = re.compile("[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufefc\u2f00-\u2fdf]")
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
+_CHECK_BOX = re.compile(r"([☐☑☒])(?=\w)")
 _SOFT_HYPHEN = re.compile("\u00ad(?=.)")
 
 
@@ -124,7 +126,8 @@ def read_text_layer(page: pymupdf.Page, runs: list[Run] | None = None) -> TextLa
         for line in lines:
             # Icons: glyphs of symbol fonts that stand for no character.
             line.text = _PRIVATE.sub("", line.text).strip()
-        lines = with_drawn_bullets(page, [line for line in lines if line.text])
+        lines = with_check_boxes(page, [line for line in lines if line.text])
+        lines = with_drawn_bullets(page, lines)
     return TextLayer(lines, verdict.problem, runs, page)
 
 
@@ -275,6 +278,7 @@ def clean_text(text: str) -> str:
     text = without_surrogates(text)
     text = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     text = " ".join(text.translate(_TRANSLATION).split())
+    text = _CHECK_BOX.sub(r"\1 ", text)
     return _SOFT_HYPHEN.sub("", text).replace("\u00ad", "-")
 
 

@@ -139,6 +139,29 @@ def test_the_rotated_page_reads_like_the_upright_one(tmp_path: Path, from_text: 
     assert [r.text for r in page.regions] == [r.text for r in from_text.regions]
 
 
+ITEMS = [
+    (0, "1. Open the box"),
+    (1, "a) Cut the tape"),
+    (1, "b) Lift the lid"),
+    (2, "i. on the left"),
+    (2, "ii. on the right"),
+    (0, "2. Take out the machine"),
+]
+
+
+@pytest.mark.parametrize("suffix", [".pdf", ".png"])
+def test_items_of_a_list_are_nested(tmp_path: Path, suffix: str) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=595, height=842)
+    page.insert_textbox((60, 60, 535, 200), LEFT, fontsize=10)
+    for i, (depth, text) in enumerate(ITEMS):
+        page.insert_text((60 + 18 * depth, 240 + 16 * i), text, fontsize=11)
+    path = tmp_path / f"list{suffix}"
+    document.save(path) if suffix == ".pdf" else page.get_pixmap(dpi=150).save(path)
+    items = [region for region in draft(path).regions if region.kind == "list_item"]
+    assert [(item.level - 1, item.text) for item in items] == ITEMS
+
+
 def test_layout_for_layoutparser_and_its_overlay(from_text: Page, pdf: Path) -> None:
     layout = to_layout(from_text)
     assert [block.text for block in layout] == [r.text for r in from_text.regions]

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.draft.layout import Block
 from hsd_docparse.draft.structure import build_regions
+from hsd_docparse.draft.tables import Cell
 
 
 def line(text: str, y0: float, x0: float = 50, x1: float = 350, size: float = 10) -> Line:
@@ -71,9 +74,9 @@ def test_a_formula_takes_the_number_on_its_row() -> None:
 def test_list_items_are_regions_of_their_own() -> None:
     items = [line("• first", 100), line("• second", 112)]
     regions = build_regions(items, [block("list_item", *items)], 400, 600)
-    assert [(r.kind, r.text, r.level) for r in regions] == [
-        ("list_item", "• first", 1),
-        ("list_item", "• second", 1),
+    assert [(r.kind, r.text) for r in regions] == [
+        ("list_item", "• first"),
+        ("list_item", "• second"),
     ]
 
 
@@ -110,3 +113,15 @@ def test_a_page_of_one_line_at_its_top_holds_that_line() -> None:
         r.text: r.kind for r in build_regions([only, number], [block("header", only)], 400, 600)
     }
     assert kinds == {"Intentionally left blank": "text", "7": "page_number"}
+
+
+def test_check_boxes_stand_in_the_cells_of_a_table() -> None:
+    rows = [["Bees", "☑"], ["Water", "☐"], ["Shed", "☐"]]
+    lines, cells = [], []
+    for r, row in enumerate(rows):
+        for c, text in enumerate(row):
+            lines.append(line(text, 100 + 20 * r, 50 + 100 * c, 80 + 100 * c))
+            box = Box(50 + 100 * c, 98 + 20 * r, 140 + 100 * c, 114 + 20 * r)
+            cells.append(Cell(r, c, box, text=text if c == 0 else "3"))
+    (region,) = build_regions(lines, [Block("table", Box(50, 98, 240, 154), [], cells)], 400, 600)
+    assert [text for row in rows for text in row] == re.findall("<td>(.*?)</td>", region.text)
