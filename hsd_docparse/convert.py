@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -42,11 +42,13 @@ class PageRead(NamedTuple):
 @dataclass
 class Conversion:
     """A file being converted. ``document`` has everything but its pages; ``reads`` has those,
-    one at a time, and can be consumed once. ``selected`` is how many there will be."""
+    one at a time, and can be consumed once. ``selected`` is how many there will be; ``password``
+    opened the file."""
 
     document: Document
     selected: int
     reads: Iterator[PageRead]
+    password: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ def open_conversion(
             metadata=opened.metadata,
         )
         verify = _verifying(verifier) if verifier else None
-        yield Conversion(document, len(opened.selected), _read(drafts, verify))
+        reads = _read(drafts, verify)
+        yield Conversion(document, len(opened.selected), reads, settings.password)
 
 
 def iter_pages(

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from hsd_docparse.document import Document, Page
-from hsd_docparse.render.format import FigureLinks, Format
+from hsd_docparse.render.format import FigureLinks, PagedText
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -61,4 +61,4 @@ def _head(document: Document) -> str:
     return _dump(fields)[:-1] + ', "pages": [\n'
 
 
-JSON = Format(".json", _head, _page, separator=",\n", tail="\n]}\n")
+JSON = PagedText(".json", _head, _page, separator=",\n", tail="\n]}\n")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from hsd_docparse.document import Document, Page, Region
 from hsd_docparse.render.blocks import Numbered, latex, one_line, running_text, split_marker
-from hsd_docparse.render.format import FigureLinks, Format
+from hsd_docparse.render.format import FigureLinks, PagedText
 from hsd_docparse.render.tables import clean_table
 
 BLOCK_START = re.compile(
@@ -147,4 +147,4 @@ def _head(document: Document) -> str:
     return ""
 
 
-MARKDOWN = Format(".md", _head, _page, separator="\n", tail="")
+MARKDOWN = PagedText(".md", _head, _page, separator="\n", tail="")
