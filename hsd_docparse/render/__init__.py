@@ -1,11 +1,12 @@
-"""A `Document` becomes Markdown, HTML, JSON, plain text or a searchable PDF, whole or a page at a
-time."""
+"""A `Document` becomes Markdown, HTML, JSON, plain text, chunks for retrieval or a searchable
+PDF, whole or a page at a time."""
 
 from __future__ import annotations
 
 from io import StringIO
 
 from hsd_docparse.document import Document
+from hsd_docparse.render.chunks import CHUNKS
 from hsd_docparse.render.format import Format, Writer
 from hsd_docparse.render.html import HTML
 from hsd_docparse.render.json import JSON
@@ -21,6 +22,7 @@ FORMATS: dict[str, Format] = {
     "json": JSON,
     "txt": TEXT,
     "pdf": PDF,
+    "chunks": CHUNKS,
 }
 
 

@@ -125,7 +125,7 @@ BLOCKS: dict[str, Callable[[Region], str]] = {
 }
 
 
-def _block(group: list[Numbered], figures: FigureLinks) -> str:
+def block(group: list[Numbered], figures: FigureLinks) -> str:
     place, region = group[0]
     if region.kind == "list_item":
         return _list(group)
@@ -139,8 +139,8 @@ def _page(page: Page, figures: FigureLinks) -> str:
     if page.error:
         reason = _escape_inline(one_line(page.error))
         blocks.append(f"> **Page {page.number} could not be read:** {reason}")
-    blocks += [_block(group, figures) for group in running_text(page)]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    blocks += [block(group, figures) for group in running_text(page)]
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def _head(document: Document) -> str:
