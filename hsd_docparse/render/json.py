@@ -47,16 +47,22 @@ def _rounded(value: Any) -> Any:
     return value
 
 
+def to_dict(value: Document | Page) -> dict[str, Any]:
+    """``value`` as JSON has it."""
+    rounded: dict[str, Any] = _rounded(asdict(value))
+    return rounded
+
+
 def _dump(value: Any) -> str:
-    return json.dumps(_rounded(value), ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _page(page: Page, figures: FigureLinks) -> str:
-    return _dump(asdict(page))
+    return _dump(to_dict(page))
 
 
 def _head(document: Document) -> str:
-    fields = asdict(replace(document, pages=[]))
+    fields = to_dict(replace(document, pages=[]))
     del fields["pages"]
     return _dump(fields)[:-1] + ', "pages": [\n'
 
