@@ -224,7 +224,7 @@ def test_an_image_becomes_a_page_of_its_size(tmp_path: Path) -> None:
     assert said(result) == [WORD]
     with pikepdf.open(result) as pdf:
         assert [float(side) for side in pdf.pages[0].mediabox] == [0, 0, 150, 100]
-        (picture,) = pdf.pages[0].images.values()
+        (picture,) = pdf.pages[0].get_images().values()
         assert picture.read_raw_bytes() == source.read_bytes()
 
 
