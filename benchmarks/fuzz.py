@@ -18,7 +18,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hsd_docparse import InputError, parse
-from hsd_docparse.render import FORMATS, PageWriter
+from hsd_docparse.export import output_files
+from hsd_docparse.render import FORMATS
 
 DEADLINE = 30.0
 """Seconds a page; a whole file may take as many for each of its pages."""
@@ -54,12 +55,17 @@ def outcome(path: Path) -> str:
         if str(path) not in str(error):
             raise  # a sentence that names no file helps nobody
         return "refused"
-    for form in FORMATS.values():
-        with path.with_suffix(form.suffix).open("w", encoding="utf-8") as stream:
-            writer = PageWriter(form, stream, document)
-            for page in document.pages:
-                writer.write(page, {})
-            writer.finish()
+    try:
+        with output_files(path, list(FORMATS)) as streams:
+            writers = [FORMATS[name].writer(streams[name], document) for name in FORMATS]
+            for writer in writers:
+                for page in document.pages:
+                    writer.write(page, {})
+                writer.finish()
+    except InputError as error:
+        if str(path) not in str(error):
+            raise
+        return "converted, but to no PDF"
     lost = [page.error for page in document.pages if page.error]
     if any("longer than" in error for error in lost):
         return "page took too long"

@@ -13,6 +13,7 @@ from hsd_docparse.document import Box, Document, Line, Page, Region, Speculation
 from hsd_docparse.errors import DocparseError, InputError, PageError, PasswordError, TargetError
 
 if TYPE_CHECKING:
+    from hsd_docparse.asynchronous import iter_pages_async, parse_async
     from hsd_docparse.convert import iter_pages, parse
     from hsd_docparse.targets import open_target
 
@@ -32,14 +33,18 @@ __all__ = [
     "TargetError",
     "__version__",
     "iter_pages",
+    "iter_pages_async",
     "open_target",
     "parse",
+    "parse_async",
 ]
 
 _LAZY = {
     "iter_pages": "hsd_docparse.convert",
+    "iter_pages_async": "hsd_docparse.asynchronous",
     "open_target": "hsd_docparse.targets",
     "parse": "hsd_docparse.convert",
+    "parse_async": "hsd_docparse.asynchronous",
 }
 
 

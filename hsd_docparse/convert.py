@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -42,11 +42,13 @@ class PageRead(NamedTuple):
 @dataclass
 class Conversion:
     """A file being converted. ``document`` has everything but its pages; ``reads`` has those,
-    one at a time, and can be consumed once. ``selected`` is how many there will be."""
+    one at a time, and can be consumed once. ``selected`` is how many there will be; ``password``
+    opened the file."""
 
     document: Document
     selected: int
     reads: Iterator[PageRead]
+    password: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ def open_conversion(
             metadata=opened.metadata,
         )
         verify = _verifying(verifier) if verifier else None
-        yield Conversion(document, len(opened.selected), _read(drafts, verify))
+        reads = _read(drafts, verify)
+        yield Conversion(document, len(opened.selected), reads, settings.password)
 
 
 def iter_pages(
@@ -116,6 +119,7 @@ def parse(
     password: str | None = None,
     dpi: float = DPI,
     deadline: float | None = DEADLINE,
+    on_page: Callable[[Page, int], object] | None = None,
 ) -> Document:
     """Read a PDF or an image.
 
@@ -124,7 +128,8 @@ def parse(
     ``mode="draft"``. A target opened by name is kept for the next call. ``pages`` selects
     pages (``"1-3,7"``, or their numbers); ``dpi`` is the resolution at which pages are looked at.
     ``deadline`` is how many seconds the drafting of a page may take, in a process of its own; None
-    drafts in this process, where a file that crashes its reader crashes the caller.
+    drafts in this process, where a file that crashes its reader crashes the caller. ``on_page`` is
+    called with each page as it is read, and how many are still to come.
 
     A page that cannot be read has its ``error`` set and costs no other page. Raises
     `InputError` or `PasswordError` when the file cannot be opened, `TargetError` when the
@@ -133,7 +138,10 @@ def parse(
     settings = Settings(target, mode, pages, password, dpi, deadline)
     with open_conversion(path, settings) as conversion:
         document = conversion.document
-        document.pages = [read.page for read in conversion.reads]
+        for page, _ in conversion.reads:
+            document.pages.append(page)
+            if on_page:
+                on_page(page, conversion.selected - len(document.pages))
         return document
 
 

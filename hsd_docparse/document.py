@@ -7,7 +7,7 @@ the top left corner of the page as a reader sees it (rotation already applied).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal[
     "title",
@@ -166,6 +166,24 @@ class Page:
     speculation: Speculation | None = None
     rotation: float = 0.0
 
+    def to_markdown(self) -> str:
+        """GitHub-flavoured Markdown, with tables as HTML."""
+        from hsd_docparse.render.markdown import MARKDOWN
+
+        return MARKDOWN.page(self, {})
+
+    def to_html(self) -> str:
+        """A ``<section>`` to put into a page of your own."""
+        from hsd_docparse.render.html import HTML
+
+        return HTML.page(self, {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The page's part of the JSON format: strings, numbers, lists and dictionaries."""
+        from hsd_docparse.render.json import to_dict
+
+        return to_dict(self)
+
 
 @dataclass
 class Document:
@@ -177,3 +195,21 @@ class Document:
     mode: str = "draft"
     target: str = "none"
     metadata: dict[str, str] = field(default_factory=dict)
+
+    def to_markdown(self) -> str:
+        """GitHub-flavoured Markdown, with tables as HTML and a comment before each page."""
+        from hsd_docparse.render import render
+
+        return render(self, "md")
+
+    def to_html(self) -> str:
+        """One self-contained HTML5 page."""
+        from hsd_docparse.render import render
+
+        return render(self, "html")
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the JSON format says: strings, numbers, lists and dictionaries."""
+        from hsd_docparse.render.json import to_dict
+
+        return to_dict(self)

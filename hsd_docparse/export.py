@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import IO, Any
 from urllib.parse import quote
 
 from hsd_docparse.convert import Conversion, PageRead, Settings, open_conversion
-from hsd_docparse.render import FORMATS, PageWriter
+from hsd_docparse.render import FORMATS
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def output_path(base: Path, format: str) -> Path:
 
 
 @contextmanager
-def output_files(base: Path, formats: Sequence[str]) -> Iterator[dict[str, TextIO]]:
-    """A text file a format, named ``base`` with the format's suffix.
+def output_files(base: Path, formats: Sequence[str]) -> Iterator[dict[str, IO[Any]]]:
+    """A file a format, open for what its writers write, named ``base`` with the format's suffix.
 
     They are written under the name with ``.part`` and appear when all is done; when an
     exception ends the block, nothing stays and earlier files are as they were.
@@ -62,7 +62,9 @@ def output_files(base: Path, formats: Sequence[str]) -> Iterator[dict[str, TextI
         with ExitStack() as stack:
             yield {
                 name: stack.enter_context(
-                    part.open("w", encoding="utf-8", errors="replace", newline="\n")
+                    part.open("w+b")
+                    if FORMATS[name].binary
+                    else part.open("w", encoding="utf-8", errors="replace", newline="\n")
                 )
                 for name, part in parts.items()
             }
@@ -97,7 +99,7 @@ def exporting(
 
 def export(
     conversion: Conversion,
-    streams: Mapping[str, TextIO],
+    streams: Mapping[str, IO[Any]],
     *,
     figures: Path | None = None,
     layouts: Path | None = None,
@@ -109,7 +111,8 @@ def export(
     ``layouts.page-N.layout.png``. Both need a conversion with pictures.
     """
     writers = [
-        PageWriter(FORMATS[name], stream, conversion.document) for name, stream in streams.items()
+        FORMATS[name].writer(stream, conversion.document, password=conversion.password)
+        for name, stream in streams.items()
     ]
     for read in conversion.reads:
         links = _save_figures(read, figures) if figures else {}

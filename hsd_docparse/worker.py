@@ -126,6 +126,7 @@ class _RenderedOnce:
         self.number = page.number
         self.width = page.width
         self.height = page.height
+        self.turn = page.turn
         self.warnings = page.warnings
 
     @property

@@ -20,6 +20,7 @@ class FakePage:
     """A page of 100 x 50 units; ``word`` says what is on it, or what goes wrong with it."""
 
     native_dpi = None
+    turn = 0.0
 
     def __init__(self, number: int, word: str) -> None:
         self.number = number

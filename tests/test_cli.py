@@ -146,6 +146,7 @@ def test_only_debug_shows_a_traceback(folder: Path, monkeypatch: pytest.MonkeyPa
         (["good.pdf", "-f", "md,html"], "add -o FOLDER"),
         (["good.pdf", "partly.pdf"], "add -o FOLDER"),
         (["good.pdf", "--figures"], "add -o FOLDER"),
+        (["good.pdf", "-f", "pdf"], "add -o FOLDER"),
         (["good.pdf", "-o", "good.md"], "> good.md"),
         (["good.pdf", "-o", "partly.pdf"], "cannot be made"),
         ([], "FILE"),

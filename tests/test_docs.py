@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from hsd_docparse.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "models" / "README.md"]
@@ -22,6 +28,39 @@ def test_python_blocks_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names: dict[str, object] = {}
     for block in blocks(page):
         exec(compile(block, str(page), "exec"), names)
+
+
+def commands(page: Path) -> list[str]:
+    """Lines of shell blocks that convert files; blocks behind ``<!-- not run: why -->`` and servers
+    are left out."""
+    block = r"^(<!-- not run: [^\n]*-->\n)?```sh\n(.*?)^```"
+    found = re.findall(block, page.read_text("utf-8"), re.M | re.S)
+    lines = [line for mark, lines in found if not mark for line in lines.splitlines()]
+    converts = re.compile(rf"docparse (?!(?:{'|'.join(COMMANDS)})\b)")
+    return [line for line in lines if converts.match(line)]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [p for p in PAGES if p.parent.name == "docs" and commands(p)],
+    ids=lambda page: page.name,
+)
+def test_shell_blocks_run(page: Path, tmp_path: Path) -> None:
+    """The commands of a page one after the other in a copy of the samples; drafts are quick."""
+    folder = tmp_path / "samples"
+    shutil.copytree(ROOT / "samples", folder)
+    for command in commands(page):
+        typed = command.replace("docparse", f"{sys.executable} -m hsd_docparse --mode draft", 1)
+        run = subprocess.run(
+            typed,
+            shell=True,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert run.returncode == 0, f"{command}\n{run.stderr}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -167,6 +167,8 @@ def docparse(
             _refuse(f"There is no format {name!r}; choose from {', '.join(FORMATS)}.")
     if to_stdout and (len(files) > 1 or len(chosen) > 1):
         _refuse("Several files or formats need a folder to go to: add -o FOLDER.")
+    if to_stdout and FORMATS[chosen[0]].binary:
+        _refuse(f"{chosen[0]} is written to a file and not to standard output: add -o FOLDER.")
     if to_stdout and (figures or debug_layout):
         _refuse("--figures and --debug-layout save pictures: add -o FOLDER.")
     options = Options(
@@ -305,7 +307,8 @@ def _refuse(message: str) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    if folder.suffix in {form.suffix for form in FORMATS.values()} and not folder.is_dir():
+    endings = {Path(f"x{form.suffix}").suffix for form in FORMATS.values() if not form.binary}
+    if folder.suffix in endings and not folder.is_dir():
         _refuse(f"-o names a folder; to write one file use: docparse FILE > {folder}")
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     what OCR sees at ``dpi``. Regions are in reading order. Raises `PageError`."""
     from hsd_docparse.draft.ocr import read_page
 
-    draft = Page(page.number, page.width, page.height)
+    draft = Page(page.number, page.width, page.height, rotation=page.turn)
     reading: PageReading | None = None
     latex = None
     layer = page.text_layer()
@@ -51,7 +51,7 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
         blocks = [b.scaled(factor) for b in find_picture_blocks(reading.image, reading.lines)]
         lines = [scaled(line, factor) for line in reading.lines]
         if reading.rotation:
-            draft.rotation = reading.rotation
+            draft.rotation = (page.turn + reading.rotation) % 360
             draft.width, draft.height = (side * factor for side in reading.image.size)
         draft.warnings += reading.warnings
     regions = build_regions(lines, blocks, draft.width, draft.height, latex)
@@ -59,13 +59,15 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     complete_lists(draft.regions)
     if reading is not None and reading.vertical:
         _stand_up(draft)
+        draft.rotation = page.turn
     return draft
 
 
 def upright_picture(page: SourcePage, draft: Page, *, dpi: float = 150) -> Image.Image:
     """The picture of ``page`` that the boxes of ``draft`` are on. Raises `PageError`."""
     image = page.render(dpi)
-    return turned(image, draft.rotation) if draft.rotation else image
+    turn = (draft.rotation - page.turn) % 360
+    return turned(image, turn) if turn else image
 
 
 def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Line]], str]:
@@ -97,7 +99,6 @@ def _letters(text: str) -> list[str]:
 
 def _stand_up(draft: Page) -> None:
     """Boxes of a page that was laid down for its vertical lines, on the page as it stands."""
-    draft.rotation = 0.0
     width = draft.height
 
     def standing(box: Box) -> Box:

@@ -1,10 +1,10 @@
-"""What a format is: three functions, so that a document can be written a page at a time."""
+"""What a format is: something that opens writers, which write a document a page at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, ClassVar, Protocol, TextIO
 
 from hsd_docparse.document import Document, Page
 
@@ -12,12 +12,40 @@ FigureLinks = Mapping[int, str]
 """Where the pictures of a page's figures are: index of the region -> relative URL."""
 
 
+class Writer(Protocol):
+    """Writes one document, page by page."""
+
+    def write(self, page: Page, figures: FigureLinks) -> None: ...
+
+    def finish(self) -> None:
+        """After the last page. A writer that is dropped before leaves half a result."""
+        ...
+
+
+class Format(Protocol):
+    """``binary``: its writers want a stream of bytes that can seek, and the file that the document
+    was read from, and no stream of text."""
+
+    @property
+    def suffix(self) -> str: ...
+
+    @property
+    def binary(self) -> bool: ...
+
+    def writer(self, stream: Any, document: Document, *, password: str | None = None) -> Writer:
+        """A writer to ``stream``, which stays open. The pages of ``document`` may not exist yet;
+        ``password`` opens its file."""
+        ...
+
+
 @dataclass(frozen=True)
-class Format:
+class PagedText:
     """A text format: ``head``, the pages with ``separator`` between them, ``tail``.
 
-    ``head`` gets the document without looking at its pages, which may not exist yet.
+    ``head`` gets the document without looking at its pages.
     """
+
+    binary: ClassVar[bool] = False
 
     suffix: str
     head: Callable[[Document], str]
@@ -25,18 +53,23 @@ class Format:
     separator: str
     tail: str
 
+    def writer(
+        self, stream: TextIO, document: Document, *, password: str | None = None
+    ) -> PageWriter:
+        return PageWriter(self, stream, document)
+
 
 class PageWriter:
     """Writes a document to ``stream`` page by page and keeps none of them."""
 
-    def __init__(self, form: Format, stream: TextIO, document: Document) -> None:
+    def __init__(self, form: PagedText, stream: TextIO, document: Document) -> None:
         self._format = form
         self._stream = stream
         self._separator = ""
         stream.write(form.head(document))
 
-    def write(self, page: Page, figures: FigureLinks | None = None) -> None:
-        self._stream.write(self._separator + self._format.page(page, figures or {}))
+    def write(self, page: Page, figures: FigureLinks) -> None:
+        self._stream.write(self._separator + self._format.page(page, figures))
         self._separator = self._format.separator
 
     def finish(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hsd_docparse.document import Document, Page, Region
 from hsd_docparse.render.blocks import Numbered, latex, one_line, running_text, split_marker
-from hsd_docparse.render.format import FigureLinks, Format
+from hsd_docparse.render.format import FigureLinks, PagedText
 from hsd_docparse.render.mathml import mathml
 from hsd_docparse.render.tables import clean_table
 
@@ -149,4 +149,4 @@ def _head(document: Document) -> str:
     )
 
 
-HTML = Format(".html", _head, _page, separator="", tail="</body>\n</html>\n")
+HTML = PagedText(".html", _head, _page, separator="", tail="</body>\n</html>\n")

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from hsd_docparse.document import Document, Page
-from hsd_docparse.render.format import FigureLinks, Format
+from hsd_docparse.render.format import FigureLinks, PagedText
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -47,18 +47,24 @@ def _rounded(value: Any) -> Any:
     return value
 
 
+def to_dict(value: Document | Page) -> dict[str, Any]:
+    """``value`` as JSON has it."""
+    rounded: dict[str, Any] = _rounded(asdict(value))
+    return rounded
+
+
 def _dump(value: Any) -> str:
-    return json.dumps(_rounded(value), ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _page(page: Page, figures: FigureLinks) -> str:
-    return _dump(asdict(page))
+    return _dump(to_dict(page))
 
 
 def _head(document: Document) -> str:
-    fields = asdict(replace(document, pages=[]))
+    fields = to_dict(replace(document, pages=[]))
     del fields["pages"]
     return _dump(fields)[:-1] + ', "pages": [\n'
 
 
-JSON = Format(".json", _head, _page, separator=",\n", tail="\n]}\n")
+JSON = PagedText(".json", _head, _page, separator=",\n", tail="\n]}\n")

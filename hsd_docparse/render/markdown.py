@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from hsd_docparse.document import Document, Page, Region
 from hsd_docparse.render.blocks import Numbered, latex, one_line, running_text, split_marker
-from hsd_docparse.render.format import FigureLinks, Format
+from hsd_docparse.render.format import FigureLinks, PagedText
 from hsd_docparse.render.tables import clean_table
 
 BLOCK_START = re.compile(
@@ -124,7 +124,7 @@ BLOCKS: dict[str, Callable[[Region], str]] = {
 }
 
 
-def _block(group: list[Numbered], figures: FigureLinks) -> str:
+def block(group: list[Numbered], figures: FigureLinks) -> str:
     place, region = group[0]
     if region.kind == "list_item":
         return _list(group)
@@ -138,12 +138,12 @@ def _page(page: Page, figures: FigureLinks) -> str:
     if page.error:
         reason = _escape_inline(one_line(page.error))
         blocks.append(f"> **Page {page.number} could not be read:** {reason}")
-    blocks += [_block(group, figures) for group in running_text(page)]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    blocks += [block(group, figures) for group in running_text(page)]
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def _head(document: Document) -> str:
     return ""
 
 
-MARKDOWN = Format(".md", _head, _page, separator="\n", tail="")
+MARKDOWN = PagedText(".md", _head, _page, separator="\n", tail="")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hsd_docparse.document import Document, Page
 from hsd_docparse.render.blocks import Numbered, latex, one_line, running_text, split_marker
-from hsd_docparse.render.format import FigureLinks, Format
+from hsd_docparse.render.format import FigureLinks, PagedText
 from hsd_docparse.render.tables import table_rows
 
 
@@ -40,4 +40,4 @@ def _head(document: Document) -> str:
     return ""
 
 
-TEXT = Format(".txt", _head, _page, separator="\f", tail="")
+TEXT = PagedText(".txt", _head, _page, separator="\f", tail="")

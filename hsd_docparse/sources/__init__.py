@@ -28,6 +28,8 @@ class SourcePage(Protocol):
     """1-based."""
     width: float
     height: float
+    turn: float
+    """Degrees, clockwise, by which the page is shown turned from what its file says."""
     warnings: list[str]
     """What a reader should know about this page: repairs, parts left out. It grows as the
     page is read."""

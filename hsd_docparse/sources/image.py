@@ -17,7 +17,7 @@ MAX_PIXELS = 300_000_000
 """A frame that claims more is refused before any of it is decoded."""
 
 # What Pillow's decoders raise on damaged data.
-_DECODE_ERRORS = (OSError, SyntaxError, ValueError, EOFError, IndexError, MemoryError)
+DECODE_ERRORS = (OSError, SyntaxError, ValueError, EOFError, IndexError, MemoryError)
 # Only documents are paged; the frames of an animation or the previews of a photo are not.
 _PAGED_FORMATS = {"TIFF"}
 _EXIF_ORIENTATION = 0x0112
@@ -27,6 +27,7 @@ class ImagePage:
     """One frame. Page units are pixels of the upright picture."""
 
     native_dpi = 72.0
+    turn = 0.0
 
     def __init__(self, path: Path, number: int, image: Image.Image) -> None:
         self.number = number
@@ -46,8 +47,8 @@ class ImagePage:
         try:
             # Upright before anything else: converting drops the orientation.
             upright = ImageOps.exif_transpose(self._image)
-            picture = _to_rgb(upright)
-        except _DECODE_ERRORS as error:
+            picture = to_rgb(upright)
+        except DECODE_ERRORS as error:
             raise PageError(_undecodable(self._path, self.number, error)) from error
         scale = capped_scale(picture.width, picture.height, 1.0)
         if scale < 1:
@@ -69,13 +70,13 @@ class ImageDocument:
     def __init__(self, path: Path, *, pages: str | Sequence[int] | None = None) -> None:
         self._path = path
         try:
-            with _own_size_limit():
+            with own_size_limit():
                 self._image = Image.open(path)
                 paged = self._image.format in _PAGED_FORMATS
                 self.page_count = getattr(self._image, "n_frames", 1) if paged else 1
         except UnidentifiedImageError:
             raise InputError(f"{path} is damaged: its image data cannot be read.") from None
-        except _DECODE_ERRORS as error:
+        except DECODE_ERRORS as error:
             raise InputError(f"{path} cannot be read as an image ({error}).") from error
         try:
             self._check_size(1)
@@ -89,7 +90,7 @@ class ImageDocument:
         """Selected frames in order; each is closed when the next is asked for."""
         for number in self.selected:
             try:
-                with _own_size_limit():
+                with own_size_limit():
                     self._image.seek(number - 1)
                 self._check_size(number)
                 # A PNG is decoded here: its EXIF data may follow the pixels.
@@ -97,7 +98,7 @@ class ImageDocument:
             except InputError as error:
                 yield DamagedPage(number, str(error))
                 continue
-            except _DECODE_ERRORS as error:
+            except DECODE_ERRORS as error:
                 yield DamagedPage(number, _undecodable(self._path, number, error))
                 continue
             yield page
@@ -123,7 +124,7 @@ def _undecodable(path: Path, number: int, error: BaseException) -> str:
 
 
 @contextmanager
-def _own_size_limit() -> Iterator[None]:
+def own_size_limit() -> Iterator[None]:
     """Pillow's limit warns from 89 million pixels and refuses from 179; ours is `MAX_PIXELS`,
     checked on the header."""
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
@@ -133,7 +134,7 @@ def _own_size_limit() -> Iterator[None]:
         Image.MAX_IMAGE_PIXELS = limit
 
 
-def _to_rgb(image: Image.Image) -> Image.Image:
+def to_rgb(image: Image.Image) -> Image.Image:
     """Any Pillow mode as RGB, transparency laid on white."""
     if image.mode == "RGB" and "transparency" not in image.info:
         # The open file stays the caller's: its pixels are handed out, not the file.

@@ -42,6 +42,7 @@ class PdfPage:
 
     def __init__(self, document: pymupdf.Document, number: int, layers: dict[int, bool]) -> None:
         self.number = number
+        self.turn = 0.0
         self.warnings: list[str] = []
         self._name = document.name
         self._runs: list[Run] | None = None
@@ -76,6 +77,7 @@ class PdfPage:
         )
         if turn:
             page.set_rotation((page.rotation + turn) % 360)
+            self.turn = float(turn)
             self.warnings.append(f"page turned by {turn} degrees so that its text is upright")
             runs = read_runs(page)
         self._runs = runs
