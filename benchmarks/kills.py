@@ -27,7 +27,9 @@ from PIL import Image
 from hsd_docparse.state import FILE, LOCKS, State
 from hsd_docparse.tree import REPORT
 
-MISHAPS = 0.5
+AES_256 = 5
+"""PyMuPDF's number for it."""
+LATEST = 0.5
 """Seconds that pass, at most, from a number of finished documents to the kill."""
 
 
@@ -37,7 +39,7 @@ def make_documents(folder: Path, count: int) -> None:
     for number in range(pages):
         name = f"part-{number % 5}/{number:04}.pdf" if number % 2 else f"{number:04}.pdf"
         _write(folder / name, f"Document {number}")
-    _write(folder / "locked.pdf", "Secret", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="key")
+    _write(folder / "locked.pdf", "Secret", encryption=AES_256, user_pw="key")
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nno more than that")
     (folder / "cut.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     Image.new("RGB", (60, 40), "white").save(folder / "0000.png")  # beside 0000.pdf
@@ -109,7 +111,7 @@ def outputs(out: Path) -> dict[str, bytes]:
 def moments(documents: int, kills: int, rng: random.Random) -> list[tuple[int, float]]:
     """When to kill: after how many finished documents, and how many seconds later."""
     counts = sorted(rng.randrange(int(documents * 0.9)) for _ in range(kills))
-    return [(count, rng.uniform(0, MISHAPS)) for count in counts]
+    return [(count, rng.uniform(0, LATEST)) for count in counts]
 
 
 def main() -> None:
