@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
@@ -29,16 +30,17 @@ class Outputs:
         return self.figures or self.layouts
 
 
-def output_names(paths: Sequence[Path]) -> list[str]:
-    """A name without suffix for each of ``paths``, no two alike on any file system.
+def output_names(paths: Sequence[Path], reserved: Iterable[str] = ()) -> list[str]:
+    """A name without suffix for each of ``paths``, no two alike on any file system, and none of
+    ``reserved``.
 
     It is the stem of the file; where that is taken the whole name, then the name with a
     number: ``a.pdf, a.png, b/a.png`` give ``a, a.png, a.png-2``.
     """
-    taken: set[str] = set()
+    taken = {name.casefold() for name in reserved}
     names = []
     for path in paths:
-        candidates = [path.stem, path.name, *(f"{path.name}-{n}" for n in range(2, len(paths) + 2))]
+        candidates = chain([path.stem, path.name], map(f"{path.name}-{{}}".format, count(2)))
         name = next(name for name in candidates if name.casefold() not in taken)
         taken.add(name.casefold())
         names.append(name)
@@ -49,6 +51,11 @@ def output_path(base: Path, format: str) -> Path:
     return base.with_name(base.name + FORMATS[format].suffix)
 
 
+def output_paths(base: Path, formats: Sequence[str]) -> dict[str, Path]:
+    """The file of each format: ``base`` with the format's suffix."""
+    return {name: output_path(base, name) for name in formats}
+
+
 @contextmanager
 def output_files(base: Path, formats: Sequence[str]) -> Iterator[dict[str, IO[Any]]]:
     """A file a format, open for what its writers write, named ``base`` with the format's suffix.
@@ -56,7 +63,7 @@ def output_files(base: Path, formats: Sequence[str]) -> Iterator[dict[str, IO[An
     They are written under the name with ``.part`` and appear when all is done; when an
     exception ends the block, nothing stays and earlier files are as they were.
     """
-    finals = {name: output_path(base, name) for name in formats}
+    finals = output_paths(base, formats)
     parts = {name: path.with_name(path.name + ".part") for name, path in finals.items()}
     try:
         with ExitStack() as stack:

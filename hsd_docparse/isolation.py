@@ -42,15 +42,19 @@ class WorkerLostError(Exception):
     """A worker took too long, or died; ``str(error)`` says which."""
 
 
+def python(program: str) -> list[str]:
+    """The command that runs ``program`` in a new Python, which finds its modules where this process
+    does, and none beside the documents."""
+    path = [entry for entry in sys.path if entry]
+    return [sys.executable, *_SAFELY, "-c", f"import sys; sys.path[:] = {path!r}\n{program}"]
+
+
 class Worker:
     """A child process that drafts one file at a time. ``jobs`` counts what it was asked."""
 
     def __init__(self) -> None:
-        # The reader finds its modules where this process does, and none beside the documents.
-        path = [entry for entry in sys.path if entry]
-        program = f"import sys; sys.path[:] = {path!r}\n{PROGRAM}"
         self._process = subprocess.Popen(
-            [sys.executable, *_SAFELY, "-c", program],
+            python(PROGRAM),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

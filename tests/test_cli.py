@@ -12,7 +12,8 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 import hsd_docparse
-from hsd_docparse.cli.convert import Tally, app, ranges, remarks, summary
+from hsd_docparse.cli.convert import app
+from hsd_docparse.cli.tally import Tally, ranges, remarks, summary
 from hsd_docparse.convert import Conversion
 from hsd_docparse.document import Document, Page, Speculation
 from hsd_docparse.export import output_names
@@ -75,12 +76,11 @@ def test_a_failed_page_is_marked_and_told(folder: Path) -> None:
 def test_a_failed_file_costs_no_other(folder: Path) -> None:
     (folder / "out").mkdir()
     (folder / "out/empty.md").write_text("from before")
-    result = docparse("missing.pdf", "empty.pdf", ".", "partly.pdf", "good.pdf", "-o", "out")
+    result = docparse("missing.pdf", "empty.pdf", "partly.pdf", "good.pdf", "-o", "out")
     assert result.exit_code == 1
-    assert result.stderr.splitlines()[:3] == [
+    assert result.stderr.splitlines()[:2] == [
         "missing.pdf does not exist.",
         "empty.pdf is empty.",
-        ". is a folder; name the files in it.",
     ]
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         "empty.md",
@@ -151,6 +151,10 @@ def test_only_debug_shows_a_traceback(folder: Path, monkeypatch: pytest.MonkeyPa
         (["good.pdf", "-o", "partly.pdf"], "cannot be made"),
         ([], "FILE"),
         (["good.pdf", "--mode", "fast"], "mode"),
+        (["."], "add -o FOLDER"),
+        (["good.pdf", "-o", "out", "--workers", "2"], "are for folders"),
+        ([".", "good.pdf", "-o", "out", "--watch"], "one folder"),
+        ([".", "-o", "."], "-o names the folder that is read"),
     ],
 )
 def test_a_wrong_command_is_explained(folder: Path, arguments: list[str], hint: str) -> None:

@@ -9,9 +9,8 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -21,15 +20,22 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hsd_docparse import __version__
+from hsd_docparse.batch import Job
+from hsd_docparse.cli.folder import Crew, job_folders, run_folders
+from hsd_docparse.cli.tally import (
+    CONVERTED,
+    FILE_FAILED,
+    PAGE_FAILED,
+    USAGE,
+    Tally,
+    remarks,
+    summary,
+    worst,
+)
 from hsd_docparse.convert import DEADLINE, DPI, Conversion, PageRead, Settings, open_conversion
-from hsd_docparse.document import Page
-from hsd_docparse.errors import DocparseError, InputError
+from hsd_docparse.errors import sentence
 from hsd_docparse.export import Outputs, export, exporting, output_names
 from hsd_docparse.render import FORMATS
-
-CONVERTED, FILE_FAILED, USAGE, PAGE_FAILED = 0, 1, 2, 3
-
-MOST_WARNINGS = 10
 
 EPILOG = (
     "Exit codes: 0, all files were converted; 1, at least one file could not be; 2, the command "
@@ -62,33 +68,6 @@ class Options:
     debug: bool
 
 
-@dataclass
-class Tally:
-    """What became of a file's pages. ``errors`` and ``warnings``: text -> pages it is about."""
-
-    pages: int = 0
-    tokens: int = 0
-    page_calls: int = 0
-    region_calls: int = 0
-    errors: dict[str, list[int]] = field(default_factory=dict)
-    warnings: dict[str, list[int]] = field(default_factory=dict)
-
-    def add(self, page: Page) -> None:
-        self.pages += 1
-        if page.error:
-            self.errors.setdefault(page.error, []).append(page.number)
-        for warning in page.warnings:
-            self.warnings.setdefault(warning, []).append(page.number)
-        if page.speculation:
-            self.tokens += page.speculation.tokens
-            self.page_calls += page.speculation.page_calls
-            self.region_calls += page.speculation.region_calls
-
-    @property
-    def failed(self) -> int:
-        return sum(map(len, self.errors.values()))
-
-
 def _print_version(asked: bool) -> None:
     if asked:
         print(f"docparse {__version__}")
@@ -97,15 +76,17 @@ def _print_version(asked: bool) -> None:
 
 @app.command(epilog=EPILOG)
 def docparse(
-    files: Annotated[list[Path], typer.Argument(help="PDFs and images.", metavar="FILE")],
+    files: Annotated[
+        list[Path], typer.Argument(help="PDFs, images, and folders of them.", metavar="FILE")
+    ],
     output: Annotated[
         Optional[Path],  # noqa: UP045  (typer evaluates it, on Python 3.10 too)
         typer.Option(
             "-o",
             "--output",
             metavar="FOLDER",
-            help="Where results go, as NAME.md and so on; without it, or with -, the result of "
-            "one file goes to standard output.",
+            help="Where results go, as NAME.md and so on, a folder's with its tree; without it, or "
+            "with -, the result of one file goes to standard output.",
         ),
     ] = None,
     formats: Annotated[
@@ -151,6 +132,25 @@ def docparse(
     debug_layout: Annotated[
         bool, typer.Option("--debug-layout", help="Save a picture of each page's regions.")
     ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Overwrite files that were there before a folder's results."),
+    ] = False,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Processes that convert the files of a folder.")
+    ] = 1,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Go on converting what appears in a folder, until Ctrl-C."),
+    ] = False,
+    ray: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="ADDRESS",
+            help="Have N actors of a Ray cluster convert the files of a folder; local: a cluster "
+            "of this machine alone.",
+        ),
+    ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show where errors come from.")] = False,
     version: Annotated[
         bool,
@@ -171,6 +171,16 @@ def docparse(
         _refuse(f"{chosen[0]} is written to a file and not to standard output: add -o FOLDER.")
     if to_stdout and (figures or debug_layout):
         _refuse("--figures and --debug-layout save pictures: add -o FOLDER.")
+    folders = [path for path in files if path.is_dir()]
+    if to_stdout and folders:
+        _refuse(f"{folders[0]} is a folder, whose results need one to go to: add -o FOLDER.")
+    crew = Crew(workers, ray, watch)
+    if crew != Crew() and not folders:
+        _refuse("--workers, --watch and --ray are for folders; name one.")
+    if any(output and output.resolve() == folder.resolve() for folder in folders):
+        _refuse("-o names the folder that is read; name another one.")
+    if watch and len(files) > 1:
+        _refuse("--watch takes one folder, and nothing beside it.")
     options = Options(
         None if to_stdout else output,
         Settings(target, mode.value, pages, password, dpi, deadline or None),
@@ -184,12 +194,19 @@ def docparse(
         logging.getLogger("hsd_docparse").setLevel(logging.DEBUG)
     else:
         warnings.simplefilter("ignore")  # libraries warn their callers, not who runs a command
-    raise typer.Exit(run(files, options))
-
-
-def run(files: list[Path], options: Options) -> int:
-    """Convert ``files`` one after the other; returns the exit code."""
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    code = run([path for path in files if path not in folders], options, console)
+    if folders and options.folder:
+        jobs = [
+            Job(folder, out, options.settings, options.outputs, force, debug)
+            for folder, out in job_folders(files, options.folder)
+        ]
+        code = worst(code, run_folders(jobs, crew, console))
+    raise typer.Exit(code)
+
+
+def run(files: list[Path], options: Options, console: Console) -> int:
+    """Convert ``files`` one after the other; returns the exit code."""
     code = CONVERTED
     for path, name in zip(files, output_names(files), strict=True):
         try:
@@ -198,7 +215,7 @@ def run(files: list[Path], options: Options) -> int:
             raise
         except Exception as error:  # one file must not cost the others
             code = FILE_FAILED
-            console.print(_sentence(path, error))
+            console.print(sentence(path, error))
             if options.debug:
                 console.print(traceback.format_exc())
         else:
@@ -209,8 +226,6 @@ def run(files: list[Path], options: Options) -> int:
 
 def _convert(path: Path, name: str, options: Options, console: Console) -> Tally:
     """Convert one file, say what went wrong on which page, and sum up for a terminal."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name the files in it.")
     began = time.perf_counter()
     tally = Tally()
     with (
@@ -255,50 +270,6 @@ def _progress(console: Console, path: Path, conversion: Conversion) -> Iterator[
     with Progress(*columns, console=console, transient=True, disable=unseen) as bar:
         task = bar.add_task(escape(path.name), total=conversion.selected)
         yield lambda: bar.advance(task)
-
-
-def summary(path: Path, conversion: Conversion, tally: Tally, seconds: float) -> str:
-    """One line: pages, seconds, how they were read and what speculation gained."""
-    document = conversion.document
-    count = f"{tally.pages} page{'s' * (tally.pages != 1)}"
-    line = f"{path}: {count} in {seconds:.1f} s, {document.mode}"
-    calls = tally.page_calls + tally.region_calls
-    if calls:
-        line += f" with {document.target}, {calls} target calls"
-    if tally.page_calls:
-        line += f", {tally.tokens / tally.page_calls:.1f} tokens a call on the page"
-    return line + (f", {tally.failed} could not be read" if tally.failed else "")
-
-
-def remarks(path: Path, tally: Tally) -> Iterator[str]:
-    """Every page that failed, and the first few warnings."""
-    for error, numbers in tally.errors.items():
-        yield error if str(path) in error else f"{path}, page {ranges(numbers)}: {error}"
-    for warning, numbers in islice(tally.warnings.items(), MOST_WARNINGS):
-        yield f"{path}, page {ranges(numbers)}: {warning}"
-    if (rest := len(tally.warnings) - MOST_WARNINGS) > 0:
-        yield f"{path}: {rest} more warnings; -f json lists them all."
-
-
-def ranges(numbers: list[int]) -> str:
-    """Ascending page numbers as people write them: ``1-3, 7``."""
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    return ", ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in spans)
-
-
-def _sentence(path: Path, error: Exception) -> str:
-    if isinstance(error, DocparseError):
-        message = str(error)
-        return message if str(path) in message else f"{path}: {message}"
-    if isinstance(error, OSError):
-        return f"{error.filename or path}: {error.strerror or error}."
-    kind = type(error).__name__
-    return f"{path} could not be converted: unexpected {kind} ({error}); --debug shows where."
 
 
 def _refuse(message: str) -> None:

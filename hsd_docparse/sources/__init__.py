@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from hsd_docparse.document import Line
 from hsd_docparse.errors import InputError
@@ -100,7 +100,19 @@ _IMAGE_MAGIC = (
     b"BM",
     b"\0\0\0\x0cjP  ",
 )
+HEAD = 1024
+"""Bytes at the beginning of a file that tell what it is."""
 _OFFICE_MAGIC = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+
+
+def content_type(head: bytes) -> Literal["pdf", "image"] | None:
+    """What a file is by its first kilobyte, ``head``; None for what `open_source` does not read."""
+    # The PDF header may follow up to a kilobyte of other bytes (PDF 1.7, appendix H).
+    if b"%PDF-" in head:
+        return "pdf"
+    if head.startswith(_IMAGE_MAGIC) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP"):
+        return "image"
+    return None
 
 
 def open_source(
@@ -115,7 +127,7 @@ def open_source(
     path = Path(path)
     try:
         with path.open("rb") as file:
-            head = file.read(1024)
+            head = file.read(HEAD)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; check the name.") from None
     except IsADirectoryError:
@@ -124,12 +136,12 @@ def open_source(
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     if not head:
         raise InputError(f"{path} is empty.")
-    # The PDF header may follow up to a kilobyte of other bytes (PDF 1.7, appendix H).
-    if b"%PDF-" in head:
+    kind = content_type(head)
+    if kind == "pdf":
         from hsd_docparse.sources.pdf import PdfDocument
 
         return PdfDocument(path, password=password, pages=pages)
-    if head.startswith(_IMAGE_MAGIC) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP"):
+    if kind == "image":
         from hsd_docparse.sources.image import ImageDocument
 
         return ImageDocument(path, pages=pages)
