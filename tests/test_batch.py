@@ -154,7 +154,7 @@ def test_pictures_of_layouts_are_known_as_the_jobs_own(job: Job) -> None:
 
 
 def test_a_broken_document_costs_no_other(job: Job) -> None:
-    (job.folder / "a.pdf").write_text("%PDF- one")
+    (job.folder / "a.pdf").write_text("%PDF-1")
     settings = Settings(mode="draft", pages="2")
     converted(Job(job.folder, job.out, settings, job.outputs))
     states = {path: document["state"] for path, document in report(job).items()}

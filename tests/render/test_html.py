@@ -8,7 +8,7 @@ from typing import get_args
 from made_pages import document, page, region
 
 from hsd_docparse.document import Kind, Page
-from hsd_docparse.render import render
+from hsd_docparse.render import mathml, render
 from hsd_docparse.render.html import HTML
 
 VOID = {"meta", "br", "img"}
@@ -115,13 +115,17 @@ ATTRIBUTES |= {"lang", "charset", "name", "content", "value"}
 PASSIVE = {"html", "head", "meta", "title", "style", "body", "section", "div", "p", "br", "strong"}
 PASSIVE |= {"h1", "h2", "ul", "ol", "li", "pre", "code", "figure", "figcaption", "img"}
 PASSIVE |= {"table", "thead", "tbody", "tr", "td", "th", "b", "i", "sub", "sup"}
+MATHML = {"math", "semantics", "annotation", "mrow", "mi", "mo", "mn", "mtext", "mspace", "mstyle"}
+MATHML |= {"msub", "msup", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder", "munderover"}
+MATHML |= {"mtable", "mtr", "mtd", "mpadded", "mphantom", "menclose"}
 
 
 class Passive(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in PASSIVE, self.rawdata
+        assert tag in PASSIVE | MATHML, self.rawdata
         for name, value in attrs:
-            assert name in ATTRIBUTES, self.rawdata
+            layout = tag in MATHML and name in mathml.ATTRIBUTES | {"encoding"}
+            assert layout or name in ATTRIBUTES, self.rawdata
             assert name != "src" or value == "a.png", self.rawdata
 
     def handle_comment(self, data: str) -> None:
