@@ -55,8 +55,8 @@ def ui(
         int, typer.Option(metavar="N", min=1, help="Most documents that wait at a time.")
     ] = LIMITS.waiting,
     keep: Annotated[
-        float, typer.Option(metavar="MINUTES", min=1, help="How long results stay.")
-    ] = LIMITS.kept / 60,
+        float, typer.Option(metavar="SECONDS", min=1, help="How long results stay.")
+    ] = LIMITS.kept,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", min=1, help="Longest time for drafting a page.")
     ] = DEADLINE,
@@ -79,7 +79,7 @@ def ui(
             host=host,
             port=port,
             auth=(user, password) if auth else None,
-            limits=Limits(max_mb << 20, max_pages, max_waiting, kept=keep * 60),
+            limits=Limits(max_mb << 20, max_pages, max_waiting, kept=keep),
             browser=browser,
             targets=target,
             mode=mode.value,
