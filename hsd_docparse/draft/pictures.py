@@ -16,6 +16,7 @@ from hsd_docparse.draft.tables import is_table
 
 if TYPE_CHECKING:
     import pymupdf
+    from numpy.typing import NDArray
     from PIL import Image
 
     from hsd_docparse.sources import SourcePage
@@ -32,6 +33,14 @@ _LINES = 4
 """Lines of a scan of text, at least."""
 _DENSE = 0.08
 """Share of a picture under its lines from which it may be such a scan: charts have less."""
+_INK = 60
+"""Levels by which ink differs from paper in a channel, and the channels of a colour."""
+_DRAWN = 0.08
+"""Share of a scan that is ink outside its lines, at most: rules have less, drawings more."""
+_COLOURED = 0.005
+"""Share of a scanned table that has a colour, at most: the curves of a chart have one."""
+_SPARSE = 200
+"""Characters of text below which pictures are what a page says, as on a poster."""
 _RUNNING = 0.7
 """Share of the lines of such a scan that stand in other blocks than figures."""
 
@@ -77,6 +86,7 @@ def with_pictures(
         covered = sum(seen.overlap(line.box) for line in lines)
         return any(_inside(seen, each) for each in pictures) and covered < _COVERED * seen.area
 
+    sparse = sum(len(line.text) for line in lines) < _SPARSE
     found = [scaled(line, factor) for line in read_lines(image, is_wanted)]
     for picture in pictures:
         own = [line for line in found if _inside(line.box, picture)]
@@ -87,6 +97,8 @@ def with_pictures(
         ]
         if scanned := _scanned_blocks(image, own, picture, factor):
             blocks = [block for block in blocks if block not in figures] + scanned
+        elif sparse:
+            blocks = [block for block in blocks if block not in figures]
         elif not figures:
             blocks = [*blocks, Block("figure", picture, [picture])]
     return [*lines, *found], blocks
@@ -127,12 +139,28 @@ def _scanned_blocks(
     x0, y0, x1, y1 = map(round, picture.scaled(1 / factor))
     own = [scaled(line, 1 / factor) for line in lines]
     own = [replace(line, box=line.box.moved(-x0, -y0)) for line in own]
-    blocks = find_picture_blocks(image.crop((x0, y0, x1, y1)), own)
+    crop = image.crop((x0, y0, x1, y1))
+    drawn, coloured = _drawing(np.asarray(crop, np.int16), own)
+    if drawn > _DRAWN:
+        return []
+    blocks = find_picture_blocks(crop, own)
+    if coloured > _COLOURED and any(block.kind == "table" for block in blocks):
+        return []
     read = [block for block in blocks if block.kind != "figure"]
     running = sum(any(_inside(line.box, block.box) for block in read) for line in own)
     if running < _RUNNING * len(own):
         return []
     return [block.moved(x0, y0).scaled(factor) for block in read]
+
+
+def _drawing(pixels: NDArray[np.int16], lines: Sequence[Line]) -> tuple[float, float]:
+    """Shares of a picture ``[height, width, 3]`` that are ink outside its ``lines``, and that have
+    a colour."""
+    inked = np.abs(pixels - np.median(pixels, axis=(0, 1))).max(axis=2) > _INK
+    for line in lines:
+        x0, y0, x1, y1 = (max(0, round(edge)) for edge in line.box.expanded(2))
+        inked[y0:y1, x0:x1] = False
+    return float(inked.mean()), float((np.ptp(pixels, axis=2) > _INK).mean())
 
 
 def _inside(box: Box, other: Box) -> bool:

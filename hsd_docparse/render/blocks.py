@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from hsd_docparse.document import FURNITURE, Page, Region
+from hsd_docparse.render.format import FigureLinks
 
 BULLET = re.compile(r"[-*+•◦▪■●○‣–·]\s+")
 NUMBER = re.compile(r"(\d{1,9}[.)])\s+")
@@ -21,19 +22,26 @@ class Numbered(NamedTuple):
     region: Region
 
 
-def running_text(page: Page) -> Iterator[list[Numbered]]:
+def running_text(page: Page, figures: FigureLinks) -> Iterator[list[Numbered]]:
     """Regions in reading order without headers, footers and page numbers; items of one list
-    come together, everything else alone."""
+    come together, everything else alone. A figure whose words OCR found on a page with a text
+    layer is there for its picture: without a link to one it is left out."""
+    layered = any(map(_has_text_layer, page.regions))
     numbered = [
         Numbered(place, region)
         for place, region in enumerate(page.regions)
         if region.kind not in FURNITURE
+        and (region.kind != "figure" or place in figures or not layered or _has_text_layer(region))
     ]
     for is_list, group in groupby(numbered, key=lambda n: n.region.kind == "list_item"):
         if is_list:
             yield list(group)
         else:
             yield from ([one] for one in group)
+
+
+def _has_text_layer(region: Region) -> bool:
+    return any(line.source == "text_layer" for line in region.lines)
 
 
 def split_marker(text: str) -> tuple[str, str]:

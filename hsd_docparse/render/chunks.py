@@ -47,7 +47,7 @@ class ChunkWriter:
         self._count = 0
 
     def write(self, page: Page, figures: FigureLinks) -> None:
-        for group in running_text(page):
+        for group in running_text(page, figures):
             for piece in _pieces(group, page.number, figures):
                 self._add(piece)
 

@@ -106,7 +106,7 @@ def _block(region: Region, identity: str) -> str:
 
 def _blocks(page: Page, figures: FigureLinks) -> Iterator[str]:
     prefix = f"p{page.number}-b"
-    groups = list(running_text(page))
+    groups = list(running_text(page, figures))
     captioned = False
     for position, group in enumerate(groups):
         place, region = group[0]

@@ -138,7 +138,7 @@ def _page(page: Page, figures: FigureLinks) -> str:
     if page.error:
         reason = _escape_inline(one_line(page.error))
         blocks.append(f"> **Page {page.number} could not be read:** {reason}")
-    blocks += [block(group, figures) for group in running_text(page)]
+    blocks += [block(group, figures) for group in running_text(page, figures)]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 

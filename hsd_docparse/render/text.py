@@ -31,7 +31,7 @@ def _page(page: Page, figures: FigureLinks) -> str:
     blocks = []
     if page.error:
         blocks.append(f"[Page {page.number} could not be read: {one_line(page.error)}]")
-    blocks += [_block(group) for group in running_text(page)]
+    blocks += [_block(group) for group in running_text(page, figures)]
     text = "\n\n".join(block for block in blocks if block).replace("\f", "")
     return f"{text}\n" if text else ""
 

@@ -9,6 +9,9 @@ import pytest
 
 from hsd_docparse.document import Page
 from hsd_docparse.draft import draft_page, ocr
+from hsd_docparse.render.html import HTML
+from hsd_docparse.render.markdown import MARKDOWN
+from hsd_docparse.render.text import TEXT
 from hsd_docparse.sources import DamagedPage, open_source
 
 PROSE = "The quick brown fox jumps over the lazy dog near the river bank. " * 6
@@ -63,6 +66,43 @@ def test_words_of_a_chart_are_the_text_of_its_figure(tmp_path: Path) -> None:
     regions = draft_with(tmp_path, chart()).regions
     assert [region.kind for region in regions] == ["text", "figure", "text"]
     assert "Rainfall" in regions[1].text
+
+
+def test_words_of_a_chart_are_no_running_text(tmp_path: Path) -> None:
+    page = draft_with(tmp_path, chart())
+    for form in (MARKDOWN, HTML, TEXT):
+        assert "Rainfall" not in form.page(page, {})
+    place = next(at for at, region in enumerate(page.regions) if region.kind == "figure")
+    for form in (MARKDOWN, HTML):
+        assert "Rainfall" in form.page(page, {place: "chart.png"})
+
+
+def test_a_drawing_full_of_words_is_a_figure(tmp_path: Path) -> None:
+    page = pymupdf.open().new_page(width=360, height=100)
+    for i in range(6):
+        for j in range(5):
+            box = pymupdf.Rect(60 * i, 20 * j, 60 * i + 56, 20 * j + 17)
+            page.draw_rect(box, fill=(0.9 - 0.1 * i, 0.4 + 0.1 * j, 0.5))
+            page.insert_text((box.x0 + 6, box.y0 + 12), f"step {i}{j}", fontsize=9)
+    kinds = [region.kind for region in draft_with(tmp_path, page.get_pixmap(dpi=150)).regions]
+    assert kinds == ["text", "figure", "text"]
+
+
+def test_words_of_a_poster_are_its_text(tmp_path: Path) -> None:
+    banner = pymupdf.open().new_page(width=300, height=100)
+    banner.draw_rect(banner.rect, fill=(0.2, 0.3, 0.4))
+    banner.insert_text((30, 60), "THE HARBOUR", fontsize=36, color=(1, 1, 1))
+    document = pymupdf.open()
+    page = document.new_page(width=595, height=842)
+    page.insert_image((100, 100, 400, 200), pixmap=banner.get_pixmap(dpi=150))
+    page.insert_text((100, 600), "A talk about boats", fontsize=30)
+    document.save(tmp_path / "poster.pdf")
+    with open_source(tmp_path / "poster.pdf") as source:
+        read = next(iter(source.pages()))
+        assert not isinstance(read, DamagedPage)
+        text = MARKDOWN.page(draft_page(read), {})
+    assert "THE HARBOUR" in text
+    assert "A talk about boats" in text
 
 
 @pytest.mark.parametrize(
