@@ -15,11 +15,11 @@ from hsd_docparse.draft.paragraphs import bounds
 from hsd_docparse.draft.tables import is_table
 
 if TYPE_CHECKING:
-    import pymupdf
     from numpy.typing import NDArray
     from PIL import Image
 
-    from hsd_docparse.sources import SourcePage
+    from hsd_docparse.sources import SourcePage, TextLayer
+    from hsd_docparse.sources.painting import Painted
 
 _LEAST = 0.03
 """Share of the page that a picture covers at least to be looked at: logos are smaller."""
@@ -68,14 +68,15 @@ def scaled(line: Line, factor: float) -> Line:
 
 
 def with_pictures(
-    page: SourcePage, pdf: pymupdf.Page, lines: list[Line], blocks: list[Block], dpi: float
+    page: SourcePage, layer: TextLayer, blocks: list[Block], dpi: float
 ) -> tuple[list[Line], list[Block]]:
-    """``lines`` and ``blocks`` of a page, which are those of its text layer, with what OCR sees
-    at ``dpi`` in large pictures. A picture of running text or a table is taken apart into blocks;
+    """The lines of the text ``layer`` of ``page`` and its ``blocks``, with what OCR sees at ``dpi``
+    in large pictures. A picture of running text or a table is taken apart into blocks;
     the lines of another one are in a block of its own. Raises `PageError`."""
     from hsd_docparse.draft.ocr import read_lines
 
-    pictures = _pictures(pdf)
+    lines = layer.lines
+    pictures = _pictures(layer.painted, Box(0, 0, page.width, page.height))
     if not pictures:
         return lines, blocks
     image = page.render(dpi)
@@ -104,13 +105,10 @@ def with_pictures(
     return [*lines, *found], blocks
 
 
-def _pictures(pdf: pymupdf.Page) -> list[Box]:
-    """Where large pictures show, in points; each place once."""
-    from hsd_docparse.sources.text_layer_check import painting_order
-
-    sheet = Box(*pdf.rect)
+def _pictures(painted: Sequence[Painted], sheet: Box) -> list[Box]:
+    """Where large pictures show on a page, which is ``sheet``, in points; each place once."""
     found: list[Box] = []
-    for operator, box in painting_order(pdf):
+    for operator, box in painted:
         shown = Box(
             max(box.x0, sheet.x0),
             max(box.y0, sheet.y0),

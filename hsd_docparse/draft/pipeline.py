@@ -38,10 +38,9 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     latex = None
     layer = page.text_layer()
     if layer is not None and layer.lines and layer.problem is None and layer.page is not None:
-        lines = layer.lines
         blocks = find_blocks(layer.page, with_cells=True)
         latex = _latex_writer(layer)
-        lines, blocks = with_pictures(page, layer.page, lines, blocks, dpi)
+        lines, blocks = with_pictures(page, layer, blocks, dpi)
     else:
         if layer is not None and layer.problem is not None:
             draft.warnings.append(f"Text layer ignored: {layer.problem}; the page was read by OCR.")
@@ -73,14 +72,12 @@ def upright_picture(page: SourcePage, draft: Page, *, dpi: float = 150) -> Image
 def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Line]], str]:
     """Writes the formula in some lines of a page from its glyphs and the rules that it draws;
     nothing where not every letter and digit of the lines is among those glyphs."""
-    from hsd_docparse.sources.text_layer_check import painting_order
 
     @cache
     def rules() -> list[Box]:
-        assert layer.page is not None
         return [
             entry.box
-            for entry in painting_order(layer.page)
+            for entry in layer.painted
             if entry.operator in ("fill-path", "stroke-path")
             and entry.box.height < _RULE < entry.box.width
         ]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from hsd_docparse.sources.glyphs import Run
+    from hsd_docparse.sources.painting import Painted
 
 
 class SourcePage(Protocol):
@@ -60,6 +61,8 @@ class TextLayer:
     """Why the text cannot be trusted (mojibake, invisible, misplaced), or None when sane."""
     runs: Sequence[Run] = ()
     """All glyphs of the page, hidden ones too, for who needs to know where each stands."""
+    painted: Sequence[Painted] = ()
+    """What the page paints, first to last: its rulings and pictures."""
     page: pymupdf.Page | None = None
     """The open PDF page that the lines were read from: its rulings and pictures help to see
     the layout."""

@@ -7,10 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pymupdf
-
 from hsd_docparse.document import Box, Line
-from hsd_docparse.sources.text_layer_check import painting_order
+from hsd_docparse.sources.painting import Painted
 
 _SIZE = (0.12, 0.6)
 """Width and height of a bullet in font sizes."""
@@ -18,13 +16,11 @@ _GAP = 2.0
 """Font sizes between a bullet and its text, at most."""
 
 
-def with_drawn_bullets(page: pymupdf.Page, lines: Sequence[Line]) -> list[Line]:
-    """``lines``, those begun by a drawn dot or square with a bullet before their text. One
+def with_drawn_bullets(lines: Sequence[Line], painted: Sequence[Painted]) -> list[Line]:
+    """``lines``, those begun by a ``painted`` dot or square with a bullet before their text. One
     alone is taken for a mark of another kind: a list has at least two, below each other."""
     shapes = [
-        entry.box
-        for entry in painting_order(page)
-        if entry.operator == "fill-path" and entry.box.width < 20
+        entry.box for entry in painted if entry.operator == "fill-path" and entry.box.width < 20
     ]
     found = {
         at: shape

@@ -20,6 +20,7 @@ from hsd_docparse.sources import TextLayer
 from hsd_docparse.sources.check_boxes import with_check_boxes
 from hsd_docparse.sources.drawn_bullets import with_drawn_bullets
 from hsd_docparse.sources.glyphs import Frame, Glyph, Run, is_rtl, mark_doubled, read_runs
+from hsd_docparse.sources.painting import painting_order
 from hsd_docparse.sources.text_layer_check import check_text_layer
 
 CELL_GAP = 1.2
@@ -116,7 +117,8 @@ def read_text_layer(page: pymupdf.Page, runs: list[Run] | None = None) -> TextLa
     pieces = _join([piece for run in runs if run.glyphs for piece in _split(run)])
     pairs = [(line, piece.glyphs) for piece in pieces if (line := _line(piece)).text]
     pairs = _join_combs(page, pairs)
-    verdict = check_text_layer(page, pairs)
+    painted = painting_order(page)
+    verdict = check_text_layer(page, pairs, painted)
     lines = [
         line
         for (line, _), hidden in zip(pairs, verdict.hidden, strict=True)
@@ -127,8 +129,8 @@ def read_text_layer(page: pymupdf.Page, runs: list[Run] | None = None) -> TextLa
             # Icons: glyphs of symbol fonts that stand for no character.
             line.text = _PRIVATE.sub("", line.text).strip()
         lines = with_check_boxes(page, [line for line in lines if line.text])
-        lines = with_drawn_bullets(page, lines)
-    return TextLayer(lines, verdict.problem, runs, page)
+        lines = with_drawn_bullets(lines, painted)
+    return TextLayer(lines, verdict.problem, runs, painted, page)
 
 
 def _split(run: Run) -> list[_Piece]:

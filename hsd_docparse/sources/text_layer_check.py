@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pymupdf
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.sources.glyphs import Glyph
+from hsd_docparse.sources.painting import Painted
 
 GARBLED_SHARE = 0.10
 """Share of characters without a meaning from which the whole layer is given up."""
@@ -34,16 +36,11 @@ class Verdict(NamedTuple):
     hidden: list[bool]
 
 
-class _Painted(NamedTuple):
-    """One entry of the page's painting order."""
-
-    operator: str
-    box: Box
-
-
-def check_text_layer(page: pymupdf.Page, lines: list[tuple[Line, list[Glyph]]]) -> Verdict:
-    """Judge the lines of ``page`` (each with its glyphs); both in units of the shown page."""
-    painted = painting_order(page)
+def check_text_layer(
+    page: pymupdf.Page, lines: list[tuple[Line, list[Glyph]]], painted: Sequence[Painted]
+) -> Verdict:
+    """Judge the lines of ``page`` (each with its glyphs) by what it has ``painted``; all in units
+    of the shown page."""
     sheet = Box(*page.rect)
     sizes = [sum(not glyph.char.isspace() for glyph in glyphs) for _, glyphs in lines]
     total = sum(sizes)
@@ -71,19 +68,7 @@ def check_text_layer(page: pymupdf.Page, lines: list[tuple[Line, list[Glyph]]]) 
     return Verdict(problem, hidden)
 
 
-def painting_order(page: pymupdf.Page) -> list[_Painted]:
-    """What ``page`` paints, first to last, in units of the page as it is shown."""
-    turn = page.rotation_matrix
-    a, b, c, d, e, f = turn.a, turn.b, turn.c, turn.d, turn.e, turn.f
-    painted: list[_Painted] = []
-    for operator, (x0, y0, x1, y1) in page.get_bboxlog():
-        xs = (x0 * a + y0 * c + e, x1 * a + y1 * c + e)
-        ys = (x0 * b + y0 * d + f, x1 * b + y1 * d + f)
-        painted.append(_Painted(operator, Box(min(xs), min(ys), max(xs), max(ys))))
-    return painted
-
-
-def _problem_of_no_text(painted: list[_Painted], sheet: Box) -> str | None:
+def _problem_of_no_text(painted: Sequence[Painted], sheet: Box) -> str | None:
     """A page without text is blank, or its text is in pictures or outlines."""
     # Rules are thinner than any letter; clips and invisible text paint nothing.
     drawn = (entry.box for entry in painted if entry.operator.startswith(("fill", "stroke")))
@@ -95,7 +80,7 @@ def _problem_of_no_text(painted: list[_Painted], sheet: Box) -> str | None:
 def _reasons_to_hide(
     page: pymupdf.Page,
     lines: list[tuple[Line, list[Glyph]]],
-    painted: list[_Painted],
+    painted: Sequence[Painted],
     sheet: Box,
 ) -> list[str | None]:
     """Why a reader does not see a line, or None where he does."""
@@ -125,7 +110,7 @@ def _reasons_to_hide(
     return reasons
 
 
-def _covers(page: pymupdf.Page, painted: list[_Painted]) -> tuple[list[Box], list[Box]]:
+def _covers(page: pymupdf.Page, painted: Sequence[Painted]) -> tuple[list[Box], list[Box]]:
     """Opaque pictures painted over text, and the text that is not under one."""
     first_text = next((i for i, entry in enumerate(painted) if _is_text(entry)), len(painted))
     if not any(entry.operator == "fill-image" for entry in painted[first_text:]):
@@ -150,11 +135,11 @@ def _covers(page: pymupdf.Page, painted: list[_Painted]) -> tuple[list[Box], lis
     return covers, shown
 
 
-def _is_text(entry: _Painted) -> bool:
+def _is_text(entry: Painted) -> bool:
     return entry.operator in ("fill-text", "stroke-text", "clip-text", "clip-stroke-text")
 
 
-def _is_fill(entry: _Painted) -> bool:
+def _is_fill(entry: Painted) -> bool:
     return entry.operator in ("fill-path", "fill-shade", "fill-image", "fill-imgmask")
 
 
@@ -162,7 +147,7 @@ def _contains(box: Box, x: float, y: float) -> bool:
     return box.x0 <= x <= box.x1 and box.y0 <= y <= box.y1
 
 
-def _picture_share(painted: list[_Painted], sheet: Box) -> float:
+def _picture_share(painted: Sequence[Painted], sheet: Box) -> float:
     """Share of the page that pictures fill; a scan may come in strips or tiles."""
     boxes = {entry.box for entry in painted if entry.operator in ("fill-image", "fill-imgmask")}
     return sum(box.overlap(sheet) for box in boxes) / max(sheet.area, 1e-9)
