@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
 import traceback
 import warnings
@@ -21,12 +20,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from hsd_docparse import __version__
 from hsd_docparse.batch import Job
+from hsd_docparse.cli.command import command, refuse
 from hsd_docparse.cli.folder import Crew, job_folders, run_folders
 from hsd_docparse.cli.tally import (
     CONVERTED,
     FILE_FAILED,
     PAGE_FAILED,
-    USAGE,
     Tally,
     remarks,
     summary,
@@ -44,12 +43,7 @@ EPILOG = (
     "the same for programs. A file named like a command is ./ui."
 )
 
-
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command()
 
 
 class Mode(str, Enum):
@@ -164,23 +158,23 @@ def docparse(
     chosen = list(dict.fromkeys(name.strip().lower() for name in formats.split(",")))
     for name in chosen:
         if name not in FORMATS:
-            _refuse(f"There is no format {name!r}; choose from {', '.join(FORMATS)}.")
+            refuse(f"There is no format {name!r}; choose from {', '.join(FORMATS)}.")
     if to_stdout and (len(files) > 1 or len(chosen) > 1):
-        _refuse("Several files or formats need a folder to go to: add -o FOLDER.")
+        refuse("Several files or formats need a folder to go to: add -o FOLDER.")
     if to_stdout and FORMATS[chosen[0]].binary:
-        _refuse(f"{chosen[0]} is written to a file and not to standard output: add -o FOLDER.")
+        refuse(f"{chosen[0]} is written to a file and not to standard output: add -o FOLDER.")
     if to_stdout and (figures or debug_layout):
-        _refuse("--figures and --debug-layout save pictures: add -o FOLDER.")
+        refuse("--figures and --debug-layout save pictures: add -o FOLDER.")
     folders = [path for path in files if path.is_dir()]
     if to_stdout and folders:
-        _refuse(f"{folders[0]} is a folder, whose results need one to go to: add -o FOLDER.")
+        refuse(f"{folders[0]} is a folder, whose results need one to go to: add -o FOLDER.")
     crew = Crew(workers, ray, watch)
     if crew != Crew() and not folders:
-        _refuse("--workers, --watch and --ray are for folders; name one.")
+        refuse("--workers, --watch and --ray are for folders; name one.")
     if any(output and output.resolve() == folder.resolve() for folder in folders):
-        _refuse("-o names the folder that is read; name another one.")
+        refuse("-o names the folder that is read; name another one.")
     if watch and len(files) > 1:
-        _refuse("--watch takes one folder, and nothing beside it.")
+        refuse("--watch takes one folder, and nothing beside it.")
     options = Options(
         None if to_stdout else output,
         Settings(target, mode.value, pages, password, dpi, deadline or None),
@@ -214,13 +208,13 @@ def run(files: list[Path], options: Options, console: Console) -> int:
         except BrokenPipeError:
             raise
         except Exception as error:  # one file must not cost the others
-            code = FILE_FAILED
+            code = worst(code, FILE_FAILED)
             console.print(sentence(path, error))
             if options.debug:
                 console.print(traceback.format_exc())
         else:
-            if tally.failed and code == CONVERTED:
-                code = PAGE_FAILED
+            if tally.failed:
+                code = worst(code, PAGE_FAILED)
     return code
 
 
@@ -272,16 +266,11 @@ def _progress(console: Console, path: Path, conversion: Conversion) -> Iterator[
         yield lambda: bar.advance(task)
 
 
-def _refuse(message: str) -> None:
-    print(f"docparse: {message}", file=sys.stderr)
-    raise typer.Exit(USAGE)
-
-
 def _make_folder(folder: Path) -> None:
     endings = {Path(f"x{form.suffix}").suffix for form in FORMATS.values() if not form.binary}
     if folder.suffix in endings and not folder.is_dir():
-        _refuse(f"-o names a folder; to write one file use: docparse FILE > {folder}")
+        refuse(f"-o names a folder; to write one file use: docparse FILE > {folder}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        _refuse(f"The folder {folder} cannot be made: {error.strerror}.")
+        refuse(f"The folder {folder} cannot be made: {error.strerror}.")

@@ -5,12 +5,22 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
-from ipaddress import ip_address
-from typing import Annotated, NoReturn, Optional
+from typing import Annotated, Optional
 
 import typer
 
-from hsd_docparse.cli.convert import FILE_FAILED, USAGE, Mode
+from hsd_docparse.cli.command import command, refuse
+from hsd_docparse.cli.convert import Mode
+from hsd_docparse.cli.server import (
+    LIMITS,
+    Deadline,
+    Keep,
+    MaxMb,
+    MaxPages,
+    MaxWaiting,
+    is_loopback,
+)
+from hsd_docparse.cli.tally import FILE_FAILED
 from hsd_docparse.convert import DEADLINE, Settings, kept_target
 from hsd_docparse.errors import DocparseError
 from hsd_docparse.jobs import Jobs, Limits
@@ -20,13 +30,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 visitor's browser ask this server."""
 CLOSING = 5
 """Seconds that answers may take to be sent once the server has been stopped."""
-_LIMITS = Limits()
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command()
 
 
 @app.command(epilog="Exit codes: 0, stopped; 1, it could not be started; 2, the command is wrong.")
@@ -55,22 +60,11 @@ def serve(
     mode: Annotated[
         Mode, typer.Option(help="What is done for clients that do not say.")
     ] = Mode.lossless,
-    max_mb: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Largest upload, in megabytes of 2^20 bytes.")
-    ] = _LIMITS.bytes >> 20,
-    max_pages: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Most pages of a document.")
-    ] = _LIMITS.pages,
-    max_waiting: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Most documents that wait at a time.")
-    ] = _LIMITS.waiting,
-    keep: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1, help="How long results can be fetched.")
-    ] = _LIMITS.kept,
-    deadline: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", min=1, help="Longest time that drafting a page may take."),
-    ] = DEADLINE,
+    max_mb: MaxMb = LIMITS.bytes >> 20,
+    max_pages: MaxPages = LIMITS.pages,
+    max_waiting: MaxWaiting = LIMITS.waiting,
+    keep: Keep = LIMITS.kept,
+    deadline: Deadline = DEADLINE,
 ) -> None:
     """Convert documents for other programs, over HTTP; docs/service.md is the manual."""
     login = _login(auth) if auth is not None else None
@@ -79,7 +73,7 @@ def serve(
 
         from hsd_docparse.service import create_app
     except ImportError as error:
-        _refuse(
+        refuse(
             f'The service needs {error.name}: pip install "hsd-docparse[serve]"', code=FILE_FAILED
         )
     warnings.simplefilter("ignore")  # libraries warn their callers, not who runs a command
@@ -88,8 +82,8 @@ def serve(
         if target != "none":
             kept_target(target)  # a wrong one is told now, and not to the first client
     except DocparseError as error:
-        _refuse(str(error), code=FILE_FAILED)
-    local = _is_loopback(host)
+        refuse(str(error), code=FILE_FAILED)
+    local = is_loopback(host)
     if not local and login is None:
         print(
             f"docparse: anybody who can reach {host} may upload documents; set DOCPARSE_AUTH.",
@@ -117,17 +111,5 @@ def serve(
 def _login(auth: str) -> tuple[str, str]:
     user, _, password = auth.partition(":")
     if not (user and password and auth.isascii()):
-        _refuse("--auth takes USER:PASSWORD, in ASCII.")
+        refuse("--auth takes USER:PASSWORD, in ASCII.")
     return user, password
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _refuse(message: str, code: int = USAGE) -> NoReturn:
-    print(f"docparse: {message}", file=sys.stderr)
-    raise typer.Exit(code)

@@ -8,18 +8,22 @@ from typing import Annotated, Optional
 
 import typer
 
+from hsd_docparse.cli.command import command, refuse
 from hsd_docparse.cli.convert import Mode
+from hsd_docparse.cli.server import (
+    LIMITS,
+    Deadline,
+    Keep,
+    MaxMb,
+    MaxPages,
+    MaxWaiting,
+    is_loopback,
+)
+from hsd_docparse.cli.tally import FILE_FAILED
 from hsd_docparse.convert import DEADLINE
 from hsd_docparse.jobs import Limits
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-FAILED, USAGE = 1, 2
-LIMITS = Limits()
+app = command()
 
 
 @app.command()
@@ -45,32 +49,22 @@ def ui(
         typer.Option(metavar="NAME", help="What visitors may have drafts verified with; repeat."),
     ] = ["mini"],  # noqa: B006
     mode: Annotated[Mode, typer.Option(help="Which mode is chosen at first.")] = Mode.lossless,
-    max_mb: Annotated[int, typer.Option(metavar="N", min=1, help="Largest upload.")] = (
-        LIMITS.bytes >> 20
-    ),
-    max_pages: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Most pages of a document.")
-    ] = LIMITS.pages,
-    max_waiting: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Most documents that wait at a time.")
-    ] = LIMITS.waiting,
-    keep: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1, help="How long results stay.")
-    ] = LIMITS.kept,
-    deadline: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1, help="Longest time for drafting a page.")
-    ] = DEADLINE,
+    max_mb: MaxMb = LIMITS.bytes >> 20,
+    max_pages: MaxPages = LIMITS.pages,
+    max_waiting: MaxWaiting = LIMITS.waiting,
+    keep: Keep = LIMITS.kept,
+    deadline: Deadline = DEADLINE,
     browser: Annotated[bool, typer.Option("--browser", help="Open it in a browser.")] = False,
 ) -> None:
     """Upload PDFs, scans and photos in the browser, and see what becomes of them."""
     user, colon, password = (auth or "").partition(":")
     if auth and not (user and colon and password):
-        _end("--auth is USER:PASSWORD.", USAGE)
+        refuse("--auth is USER:PASSWORD.")
     try:
         from hsd_docparse.app import launch
     except ImportError:
-        _end('The page needs gradio: pip install "hsd-docparse[ui]"', FAILED)
-    if host not in ("127.0.0.1", "localhost", "::1") and not auth:
+        refuse('The page needs gradio: pip install "hsd-docparse[ui]"', FILE_FAILED)
+    if not is_loopback(host) and not auth:
         print("docparse: everyone who reaches this machine can use the page; --auth asks for a "
               "password.", file=sys.stderr)  # fmt: skip
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # both end it cleanly
@@ -88,9 +82,4 @@ def ui(
     except KeyboardInterrupt:
         return
     except OSError as error:
-        _end(f"The page cannot be served: {error}", FAILED)
-
-
-def _end(message: str, code: int) -> None:
-    print(f"docparse: {message}", file=sys.stderr)
-    raise typer.Exit(code)
+        refuse(f"The page cannot be served: {error}", FILE_FAILED)
