@@ -97,11 +97,7 @@ def build(
         if id not in [job.id for job in readable]:
             id = readable[0].id if readable else None
         job = chosen(session, id)
-        now = (
-            [job.id for job in readable],
-            job and (job.id, len(job.pages), job.state),
-            sum(job.state in ENDED for job in mine),
-        )
+        now = [job.id for job in readable], job and (job.id, len(job.pages))
         documents = gr.Dropdown(choices=[(j.name, j.id) for j in readable], value=id)
         count = len(job.pages) if job else 1
         page = gr.Number(maximum=count, label=f"Page, of {count}")
@@ -111,6 +107,7 @@ def build(
             documents if changed else gr.skip(),
             page if changed else gr.skip(),
             now,
+            [job.id for job in mine if job.state in ENDED],
             gr.Timer(active=running),
             gr.Button(interactive=running),
             gr.Column(visible=bool(readable)),
@@ -158,7 +155,8 @@ def build(
         if not done or any(job.state not in ENDED for job in mine):
             return gr.DownloadButton(value=None, interactive=False)
         path = done[0].folder / "docparse.zip"
-        archive(done, path)
+        with jobs.writing(done[0]):
+            archive(done, path)
         return gr.DownloadButton(value=str(path), interactive=True)
 
     def forget(session: list[str]) -> None:
@@ -173,6 +171,7 @@ def build(
     ) as page:
         session = gr.State([], delete_callback=forget)
         seen = gr.State(None)
+        ended = gr.State([])
         timer = gr.Timer(TICK, active=False)
         gr.Markdown("# docparse\nPDFs, scans and photos become Markdown, HTML and JSON.")
         files = gr.File(
@@ -251,12 +250,11 @@ def build(
         timer.tick(
             tick,
             [session, documents, seen],
-            [status, documents, number, seen, timer, stop, results],
+            [status, documents, number, seen, ended, timer, stop, results],
             **quiet,
         )
-        seen.change(show_document, choice, texts, **quiet)
         gr.on(
-            [seen.change, documents.change, number.change, colour.change],
+            [documents.change, number.change, colour.change],
             show_page,
             [*choice, number, colour],
             shown,
@@ -266,8 +264,9 @@ def build(
         documents.change(lambda: 1, None, number, **quiet)
         back.click(lambda at: max(at - 1, 1), number, number, **quiet)
         forth.click(turn, [*choice, number], number, **quiet)
-        documents.change(show_document, choice, texts, **quiet)
-        seen.change(bundle, session, everything, **quiet)
+        # Whole documents are written anew when one has ended, and not with every page.
+        gr.on([documents.change, ended.change], show_document, choice, texts, **quiet)
+        ended.change(bundle, session, everything, **quiet)
     return page
 
 

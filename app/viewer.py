@@ -15,6 +15,7 @@ from typing import Literal
 from PIL import Image
 
 from hsd_docparse.document import Box, Page, Region
+from hsd_docparse.render.figures import cut_figures
 from hsd_docparse.render.html import HTML
 
 Colour = Literal["kind", "verdict"]
@@ -29,8 +30,8 @@ def view(page: Page, picture: Path | None, colour: Colour) -> str:
     sheet, links = "", dict[int, str]()
     if picture is not None:
         with Image.open(picture) as image:
-            image.load()
-        links = _figures(page, image)
+            figures = cut_figures(image, page)
+        links = {place: _url(_jpeg(figure)) for place, figure in figures.items()}
         regions = "".join(_region(page, place) for place in range(len(page.regions)))
         sheet = (
             f'<div class="sheet"><img src="{_url(picture.read_bytes())}" '
@@ -75,18 +76,10 @@ def _legend(page: Page, colour: Colour) -> str:
     )
 
 
-def _figures(page: Page, image: Image.Image) -> dict[int, str]:
-    """What `render.html` links for the figures of a page: their part of its picture."""
-    scale = image.width / page.width
-    links = {}
-    for place, region in enumerate(page.regions):
-        if region.kind == "figure" and region.box.width >= 1 and region.box.height >= 1:
-            left, top, right, bottom = region.box.scaled(scale)
-            data = BytesIO()
-            cut = image.crop((int(left), int(top), int(right) + 1, int(bottom) + 1))
-            cut.save(data, "JPEG", quality=80)
-            links[place] = _url(data.getvalue())
-    return links
+def _jpeg(image: Image.Image) -> bytes:
+    data = BytesIO()
+    image.save(data, "JPEG", quality=80)
+    return data.getvalue()
 
 
 def _url(jpeg: bytes) -> str:
