@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hsd_docparse.document import Page
-from hsd_docparse.hsd import Reading, Stages, read
+from hsd_docparse.hsd import Reading, Stages, has_text_for, read
 from hsd_docparse.speculative import DraftTree, Scores
 from hsd_docparse.targets import DocumentTarget, open_target
 
@@ -54,9 +54,10 @@ class Row:
 
 
 def drafted_pages(
-    files: Sequence[str], dpi: float
+    target: DocumentTarget, files: Sequence[str], dpi: float
 ) -> Iterator[tuple[str, Image.Image, Page, float]]:
-    """Every page of every file that holds text: name, picture, draft and the seconds of both."""
+    """Every page of every file that holds text for ``target``: name, picture, draft and the seconds
+    of both. The others are named."""
     from hsd_docparse.draft import draft_page, upright_picture
     from hsd_docparse.sources import DamagedPage, open_source
 
@@ -70,14 +71,14 @@ def drafted_pages(
                 page = draft_page(opened, dpi=dpi)
                 image = upright_picture(opened, page, dpi=dpi)
                 spent = time.perf_counter() - clock
-                if not any(region.lines for region in page.regions):
-                    print(f"{file} page {page.number}: no text, nothing to decode")
+                if not has_text_for(target, page):
+                    print(f"{file} page {page.number}: no text that {target.name} reads")
                     continue
                 yield Path(file).name, image, page, spent
 
 
 def measure(target: DocumentTarget, files: Sequence[str], dpi: float) -> Iterator[Row]:
-    for file, image, page, draft in drafted_pages(files, dpi):
+    for file, image, page, draft in drafted_pages(target, files, dpi):
         yield measure_page(target, file, page, image, draft)
 
 

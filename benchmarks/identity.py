@@ -87,7 +87,7 @@ def main() -> None:
     tried: Counter[str] = Counter()
     differences: list[Difference] = []
     other: list[int] = []
-    for file, image, page, _ in drafted_pages(arguments.files, arguments.dpi):
+    for file, image, page, _ in drafted_pages(target, arguments.files, arguments.dpi):
         for kind, difference in compare(target, file, image, page, other, arguments.tokens):
             tried[kind] += 1
             if difference:

@@ -120,9 +120,8 @@ def verify_page(
     ``image`` is the picture of the whole page, at any resolution. With a ``choice`` the
     stages are picked by measured cost, otherwise both run.
     """
-    asked = [region for region in page.regions if region.lines]
-    left = sum(not target.covers(region) for region in asked)
-    if left == len(asked):
+    left = sum(bool(region.lines) and not target.covers(region) for region in page.regions)
+    if not has_text_for(target, page):
         # Nothing to read: a model asked about a blank page invents.
         return page if not left else replace(page, warnings=[*page.warnings, _left(target, left)])
     stages: Stages = choice.choose(len(page.regions)) if choice else "both"
@@ -152,6 +151,11 @@ def verify_page(
     if lost:
         warnings.append(f"The target left out {lost} lines that the draft has.")
     return replace(page, regions=regions, warnings=warnings, speculation=speculation)
+
+
+def has_text_for(target: DocumentTarget, page: Page) -> bool:
+    """Whether ``page`` has lines in a region that ``target`` was made for."""
+    return any(region.lines and target.covers(region) for region in page.regions)
 
 
 def _left(target: DocumentTarget, regions: int) -> str:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from hsd_docparse.document import Box, Line, Page, Region
 from hsd_docparse.render.pdf.font import ADVANCE, DESCENT, GlyphlessFont
-from hsd_docparse.render.pdf.placing import Word, is_right_to_left, place_words
+from hsd_docparse.render.pdf.placing import Word, place_words
 from hsd_docparse.render.pdf.sheets import Sheet
 from hsd_docparse.render.pdf.tags import Text
+from hsd_docparse.sources.glyphs import is_rtl
 
 if TYPE_CHECKING:
     import pikepdf
@@ -97,7 +98,7 @@ def _shown(word: Word, skew: pikepdf.Matrix, font: GlyphlessFont) -> bytes:
     box = _moved(word.box, skew)
     size = max(box.width if word.vertical else box.height, 0.1)
     width = max(box.height if word.vertical else box.width, 0.01)
-    text = word.text[::-1] if is_right_to_left(word.text) else word.text
+    text = word.text[::-1] if any(map(is_rtl, word.text)) else word.text
     pieces = [(text, width)]
     x, y = box.x0, box.y1 - DESCENT * size
     turn = "1 0 0 -1"

@@ -12,13 +12,13 @@ from itertools import groupby
 from typing import NamedTuple
 
 from hsd_docparse.document import Box, Line
+from hsd_docparse.draft.joining import is_right_to_left
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese and Japanese
 )
 _TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\s{_UNSPACED}]+")
-_RIGHT_TO_LEFT = frozenset({"R", "AL"})
 _VERTICAL = 1.5
 """Height over width from which a line of several characters runs down the page, or up."""
 _HEIGHT = 1.2
@@ -157,7 +157,7 @@ def _laid_out(
 ) -> Iterator[tuple[int, Word]]:
     """The words of a line side by side on the whole of it, as wide as their letters make them."""
     vertical = line.box.height > _VERTICAL * line.box.width and len(line.text) > 1
-    backwards = _runs_backwards(line.text)
+    backwards = is_right_to_left(line.text)
     widths = [max(_width(item.text), 0.1) for item in items]
     total = sum(widths) + _GAP * sum(item.spaced for item in items[:-1])
     scale = (line.box.height if vertical else line.box.width) / total
@@ -192,17 +192,6 @@ def _thinned(line: Line, vertical: bool, em: float) -> Box:
 
 def _letters(text: str) -> str:
     return "".join(text.split())
-
-
-def _runs_backwards(text: str) -> bool:
-    """Whether most of the letters are written from right to left."""
-    letters = [unicodedata.bidirectional(char) for char in text if char.isalpha()]
-    return 2 * sum(kind in _RIGHT_TO_LEFT for kind in letters) > len(letters)
-
-
-def is_right_to_left(text: str) -> bool:
-    """Whether ``text`` has a letter that is written from right to left."""
-    return any(unicodedata.bidirectional(char) in _RIGHT_TO_LEFT for char in text)
 
 
 def _width(text: str) -> float:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hsd_docparse.errors import InputError, PasswordError
+from hsd_docparse.sources import HEAD, content_type
 
 if TYPE_CHECKING:
     import pikepdf
@@ -57,8 +58,8 @@ class Sheets(Protocol):
 def open_sheets(path: Path, password: str | None) -> Sheets:
     """Raises `InputError` where the file cannot be opened."""
     with path.open("rb") as file:
-        is_pdf = b"%PDF-" in file.read(1024)
-    return PdfSheets(path, password) if is_pdf else ImageSheets(path)
+        kind = content_type(file.read(HEAD))
+    return PdfSheets(path, password) if kind == "pdf" else ImageSheets(path)
 
 
 class PdfSheets:
