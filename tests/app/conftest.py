@@ -7,8 +7,9 @@ from browser import CHROMIUM
 from playwright.sync_api import Browser, Page, sync_playwright
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """Closed with its module: while it is open an event loop runs in the thread of the tests."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
