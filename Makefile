@@ -11,7 +11,7 @@ demo: $(VENV)/.ready
 	$(BIN)/docparse $(FILE)
 
 test: $(VENV)/.ready
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check
