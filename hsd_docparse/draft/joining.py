@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from hsd_docparse.document import Line
 
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "[\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff00-\uff60\uffe0-\uffef]"
 )
@@ -16,7 +16,7 @@ _UNSPACED = re.compile(
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 """Hebrew, Arabic and their neighbours."""
 _HYPHENATED = re.compile(r"\w[-\u2010]$")
-_BROKEN = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
+BROKEN = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
 """A word cut by a hyphen at the end of a line."""
 
 
@@ -38,11 +38,11 @@ def join_texts(texts: Iterable[str]) -> str:
             continue
         if not whole:
             whole = text
-        elif _BROKEN.search(whole) and text[0].islower() and "-" not in whole.split()[-1][:-1]:
+        elif BROKEN.search(whole) and text[0].islower() and "-" not in whole.split()[-1][:-1]:
             whole = whole[:-1] + text
         else:
             compound = _HYPHENATED.search(whole) and text[0].isalnum()
-            unspaced = _UNSPACED.match(whole[-1]) or _UNSPACED.match(text[0])
+            unspaced = UNSPACED.match(whole[-1]) or UNSPACED.match(text[0])
             whole += text if compound or unspaced else f" {text}"
     return whole
 

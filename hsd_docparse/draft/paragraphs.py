@@ -141,14 +141,15 @@ def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
     """Lines from top to bottom; those that stand side by side share a row."""
     rows: list[list[Line]] = []
     for line in in_rows(lines):
-        if rows and _beside(rows[-1][-1], line):
+        if rows and beside(rows[-1][-1], line):
             rows[-1].append(line)
         else:
             rows.append([line])
     return rows
 
 
-def _beside(first: Line, second: Line) -> bool:
+def beside(first: Line, second: Line) -> bool:
+    """Whether two lines stand in one row."""
     shared = min(first.box.y1, second.box.y1) - max(first.box.y0, second.box.y0)
     return shared > 0.5 * min(first.box.height, second.box.height)
 

@@ -11,6 +11,7 @@ from hsd_docparse.draft.contents import LEADERS, entries_of
 from hsd_docparse.draft.formula import FUNCTIONS
 from hsd_docparse.draft.joining import in_rows, join_lines
 from hsd_docparse.draft.layout import Block
+from hsd_docparse.draft.line_breaks import join_paragraph
 from hsd_docparse.draft.margin_notes import margin_notes
 from hsd_docparse.draft.paragraphs import (
     BULLET,
@@ -175,7 +176,8 @@ def _region(kind: Kind, lines: list[Line], box: Box | None = None, text: str = "
         box = box.union(line.box)
     known = [p for line in lines for p in line.probabilities]
     confidence = sum(known) / len(known) if known else 1.0
-    return Region(kind, box, text or join_lines(lines), lines=lines, confidence=confidence)
+    joined = join_paragraph(lines) if kind == "text" else join_lines(lines)
+    return Region(kind, box, text or joined, lines=lines, confidence=confidence)
 
 
 def _code(lines: list[Line]) -> str:

@@ -36,10 +36,11 @@ def escape(text: str) -> str:
     """``text`` so that Markdown shows it as it stands.
 
     Only what would turn into markup gets a backslash: a lone asterisk, an underscore within
-    a word or a dash in a sentence stays as it is.
+    a word or a dash in a sentence stays as it is. Line breaks get the two spaces that keep them.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return "\n".join(_escape_start(line) for line in _escape_inline("\n".join(lines)).split("\n"))
+    inline = _escape_inline("\n".join(lines)).split("\n")
+    return "  \n".join(map(_escape_start, inline))
 
 
 def _escape_start(line: str) -> str:

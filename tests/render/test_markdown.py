@@ -40,7 +40,7 @@ def test_blocks_of_every_kind() -> None:
     assert markdown == (
         "# Annual report\n\n"
         "### Past \\#\n\n"
-        "First line\nsecond line\n\n"
+        "First line  \nsecond line\n\n"
         "$$\na^2 + b^2\n$$\n\n"
         "````\nx = [`1`]\n```\n    y = 2\n````\n\n"
         '<table>\n<tr><td>1</td><td colspan="2">2 &lt; 3</td></tr>\n</table>\n\n'
@@ -55,7 +55,7 @@ def test_lists_are_tight_and_nest_under_the_text_of_their_parent() -> None:
         region("list_item", "below ten", 3),
         region("list_item", "two\nlines", 1),
         region("text", "After."),
-    ) == ("- one\n  10. ten\n      - below ten\n- two\n  lines\n\nAfter.\n")
+    ) == ("- one\n  10. ten\n      - below ten\n- two  \n  lines\n\nAfter.\n")
 
 
 def test_a_list_that_begins_deep_is_not_indented_into_code() -> None:
@@ -106,7 +106,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         ("> 5 %", r"\> 5 %"),
         ("| a | b |", r"\| a | b |"),
         ("---", r"\---"),
-        ("first\n===", "first\n\\==="),
+        ("first\n===", "first  \n\\==="),
         ("____", r"\____"),
         ("[1]: a reference", r"\[1]: a reference"),
         ("*both* **sides**", r"\*both\* \*\*sides\*\*"),
@@ -119,7 +119,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         ("[a [b] c](address)", r"[a [b] c\](address)"),
         ("$<b>_1$ and *a $x_1$ b*", r"$< b>_1$ and \*a $x_1$ b\*"),
         (r"\*a*", r"\\\*a\*"),
-        ("    indented\n\n\nparted", "indented\nparted"),
+        ("    indented\n\n\nparted", "indented  \nparted"),
     ],
 )
 def test_what_would_be_markup_is_escaped(text: str, escaped: str) -> None:
@@ -132,7 +132,7 @@ def shown(markdown: str) -> str:
     for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(markdown):
         assert token.type in ("paragraph_open", "inline", "paragraph_close"), markdown
         for child in token.children or []:
-            assert child.type in ("text", "softbreak"), markdown
+            assert child.type in ("text", "hardbreak"), markdown
             words.append(child.content or " ")
     return " ".join("".join(words).split())
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Page, Region
 from hsd_docparse.draft.joining import join_texts
+from hsd_docparse.draft.line_breaks import kept_breaks
 from hsd_docparse.draft.paragraphs import bounds
 from hsd_docparse.draft.recognizer import Reading, shared_recognizer
 from hsd_docparse.draft.tables import Cell, to_html
@@ -241,8 +242,9 @@ def _region(lines: PageLines, block: Sequence[DialectLine], dialect: Dialect) ->
     kind, level = KINDS.get(block[0].mark or P, ("table", 0))
     if kind != "table":
         text = shown[0].text
-        for line, read in zip(block[1:], shown[1:], strict=True):
-            between = "" if line.glued else "\n" if kind == "code" else " "
+        kept = kept_breaks(shown) if kind == "text" else [kind == "code"] * len(shown)
+        for broken, line, read in zip(kept, block[1:], shown[1:], strict=False):
+            between = "" if line.glued else "\n" if broken else " "
             text += between + read.text
     elif [(d.line, d.mark) for d in drafted] == [(b.line, b.mark) for b in block]:
         text = _refill(draft.text, _cells(block, shown))
