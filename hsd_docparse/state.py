@@ -23,7 +23,7 @@ from hsd_docparse.errors import StateError
 FILE = ".docparse.sqlite"
 LOCKS = ".docparse.locks"
 MOST_ATTEMPTS = 3
-"""Times that a document may end the process that converts it."""
+"""Times that a document may end the process that converts it, within a run."""
 VERSION = 1
 _DOOR = "door"
 """The lock under which other locks are made and swept away."""
@@ -207,6 +207,10 @@ class State:
         """Make this the job of ``folder``, and give what failed earlier another try, but for
         documents that ended their process too often. ``force`` tries those too, and takes over
         the results of another folder. Raises `StateError` where they are another folder's."""
+        # Whoever killed the last run did not mean its documents; those come last nevertheless.
+        self._database.execute(
+            "UPDATE documents SET attempts = 1 WHERE attempts > 1 AND state != 'failed'"
+        )
         self.release_dead()
         self._sweep()
         name = str(folder.resolve())
