@@ -257,8 +257,10 @@ def process(folder: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
 def test_a_job_that_is_killed_goes_on_where_it_stopped(
     folder: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
-    moments = kills.moments(30, 3, random.Random(1))
-    assert kills.killed(folder, tmp_path / "out", moments, *WORKERS) == 3
+    rng = random.Random(1)
+    moments = [kills.Kill(3, 0.2, "group"), kills.Kill(9, 0.1, "command"), kills.Kill(18, 0.3, "group")]
+    hits = kills.killed(folder, tmp_path / "out", moments, rng, *WORKERS)
+    assert hits == {"group": 2, "command": 1}
     assert is_complete(tmp_path / "out")
     assert kills.outputs(tmp_path / "out") == undisturbed
 
@@ -272,13 +274,13 @@ def test_two_jobs_at_once_share_the_documents(
     assert kills.outputs(tmp_path / "out") == undisturbed
 
 
-def test_a_worker_that_is_killed_costs_nothing_but_time(
+def test_workers_and_readers_that_are_killed_cost_nothing_but_time(
     undisturbed: dict[str, bytes], tmp_path: Path, process: subprocess.Popen[bytes]
 ) -> None:
-    assert kills.wait_for(process, tmp_path / "out", 3)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    for child in children:
-        os.kill(int(child), signal.SIGKILL)
+    victims: list[kills.Victim] = ["worker", "reader", "worker"]
+    for count, victim in enumerate(victims, 3):
+        assert kills.wait_for(process, tmp_path / "out", count)
+        assert kills.strike(process, victim, random.Random(0))
     assert process.wait() == 1
     assert is_complete(tmp_path / "out")
     assert kills.outputs(tmp_path / "out") == undisturbed
