@@ -39,7 +39,10 @@ PICTURES_EVERY = 20
 """One document in so many is a picture."""
 
 Victim = Literal["group", "command", "worker", "reader"]
-COMMAND_LINES = {"worker": ("hsd_docparse.processes", "ray::Replica"), "reader": ("docparse.worker",)}
+COMMAND_LINES = {
+    "worker": ("hsd_docparse.processes", "ray::Replica"),
+    "reader": ("docparse.worker",),
+}
 """How to tell the processes of a job."""
 
 

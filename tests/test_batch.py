@@ -258,7 +258,11 @@ def test_a_job_that_is_killed_goes_on_where_it_stopped(
     folder: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     rng = random.Random(1)
-    moments = [kills.Kill(3, 0.2, "group"), kills.Kill(9, 0.1, "command"), kills.Kill(18, 0.3, "group")]
+    moments = [
+        kills.Kill(3, 0.2, "group"),
+        kills.Kill(9, 0.1, "command"),
+        kills.Kill(18, 0.3, "group"),
+    ]
     hits = kills.killed(folder, tmp_path / "out", moments, rng, *WORKERS)
     assert hits == {"group": 2, "command": 1}
     assert is_complete(tmp_path / "out")
