@@ -26,7 +26,7 @@ MOST_ATTEMPTS = 3
 """Times that a document may end the process that converts it, within a run."""
 VERSION = 1
 _DOOR = "door"
-"""The lock under which other locks are made and swept away."""
+"""The lock under which other locks are made and swept away, and what all jobs write is written."""
 _PATIENCE = 60.0
 """Seconds to wait for another process to finish its transaction."""
 
@@ -157,7 +157,7 @@ class State:
         try:
             self._database = sqlite3.connect(out / FILE, timeout=_PATIENCE, isolation_level=None)
             self._database.row_factory = sqlite3.Row
-            with FileLock(_lock_file(out, _DOOR)):  # two that make it at once fail otherwise
+            with self.alone():  # two that make it fail otherwise
                 self._open()
             query = "SELECT coalesce(max(id), 0) FROM events"
             self.opened = int(self._database.execute(query).fetchone()[0])
@@ -194,6 +194,12 @@ class State:
             self._database.execute("ROLLBACK")
             raise
         self._database.execute("COMMIT")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other jobs of the same ``out`` from doing the same at once."""
+        with FileLock(_lock_file(self._out, _DOOR)):
+            yield
 
     def _log(self, path: str, state: str, note: str = "") -> None:
         self._database.execute(
@@ -361,7 +367,7 @@ class State:
 
     def _sweep(self) -> None:
         """Remove the lock files of workers that died idle."""
-        with FileLock(_lock_file(self._out, _DOOR)):
+        with self.alone():
             for path in (self._out / LOCKS).iterdir():
                 if path.name != _DOOR:
                     with suppress(Timeout), FileLock(path, timeout=0):

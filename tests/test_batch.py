@@ -116,6 +116,27 @@ def test_files_that_are_gone_leave_the_report_and_keep_their_outputs(job: Job) -
     assert (job.out / "a.md").exists()
 
 
+def test_a_folder_that_is_away_for_a_while_is_not_converted_again(job: Job) -> None:
+    converted(job)
+    job.folder.rename(job.folder.with_name("away"))
+    assert converted(job) == []
+    job.folder.with_name("away").rename(job.folder)
+    assert converted(job) == []
+    assert list(report(job)) == ["a.pdf", "b.pdf", "sub/c.pdf"]
+
+
+def test_a_report_that_cannot_be_written_leaves_nothing(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replace(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("hsd_docparse.report.os.replace", replace)
+    with pytest.raises(OSError, match="No space"):
+        converted(job)
+    assert not list(job.out.glob("*report*"))
+
+
 def test_a_new_file_that_takes_a_name_moves_the_other_one(job: Job) -> None:
     converted(job)
     (job.folder / "a.jpg").write_text("%PDF- new")
