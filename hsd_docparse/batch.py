@@ -131,7 +131,8 @@ def _without_outputs(job: Job, state: State) -> list[str]:
 def _plan(job: Job, state: State, look: Look, before: Mapping[str, Found]) -> None:
     """Have converted what is new or has changed, and has not gone on changing since ``before``."""
     known = {row["path"]: row for row in state.documents()}
-    state.forget(known.keys() - look.found.keys())
+    if not look.unreadable:  # a share that is away for a moment comes back
+        state.forget(known.keys() - look.found.keys())
     planned = []
     for path, found in look.found.items():
         row = known.get(path)

@@ -39,7 +39,12 @@ _lock = Lock()
 
 
 class WorkerLostError(Exception):
-    """A worker took too long, or died; ``str(error)`` says which."""
+    """A worker took too long, or died; ``str(error)`` says which. ``killed``: by somebody else, who
+    was short of memory perhaps, and not by what it read."""
+
+    def __init__(self, message: str, *, killed: bool = False) -> None:
+        super().__init__(message)
+        self.killed = killed
 
 
 def python(program: str) -> list[str]:
@@ -83,7 +88,8 @@ class Worker:
             raise WorkerLostError(f"took longer than {deadline:g} seconds") from None
         if answer is None:
             code = self._process.wait()
-            raise WorkerLostError(f"crashed its reader (exit status {code})")
+            killed = code == -getattr(signal, "SIGKILL", 0)
+            raise WorkerLostError(f"crashed its reader (exit status {code})", killed=killed)
         return answer
 
     def is_alive(self) -> bool:
@@ -115,9 +121,11 @@ class Worker:
 
 def read_isolated(job: Job, deadline: float) -> Generator[Answer]:
     """As `worker.read`, in a process of its own. A page that takes longer than ``deadline``
-    seconds, or during which the process dies, has its ``error`` set, and a new process reads on.
-    Raises `InputError` or `PasswordError`, also when opening takes too long."""
+    seconds, or during which the process dies, has its ``error`` set, and a new process reads on;
+    where the process was killed it is tried once more. Raises `InputError` or `PasswordError`, also
+    when opening takes too long."""
     waiting: list[int] | None = None
+    retried: set[int | None] = set()  # pages; None: opening
     while waiting is None or waiting:
         if waiting is not None:
             job = replace(job, pages=waiting)
@@ -145,8 +153,12 @@ def read_isolated(job: Job, deadline: float) -> Generator[Answer]:
         except WorkerLostError as lost:
             died_idle = waiting is None and worker.jobs > 1 and not worker.is_alive()
             worker.stop()
+            page = waiting[0] if waiting else None
             if died_idle:
                 continue  # nothing says that it was this file's fault: a new process will
+            if lost.killed and page not in retried:
+                retried.add(page)
+                continue
             if waiting is None:
                 raise InputError(f"{job.path} {lost} while it was opened; it is damaged.") from None
             if waiting:

@@ -51,6 +51,12 @@ def write_report(
         "unreadable": look.unreadable,
         "documents": documents,
     }
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(part, path)
+    part = path.with_name(f"{path.name}.part")
+    with state.alone():
+        try:
+            part.write_text(
+                json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)

@@ -23,10 +23,10 @@ from hsd_docparse.errors import StateError
 FILE = ".docparse.sqlite"
 LOCKS = ".docparse.locks"
 MOST_ATTEMPTS = 3
-"""Times that a document may end the process that converts it."""
+"""Times that a document may end the process that converts it, within a run."""
 VERSION = 1
 _DOOR = "door"
-"""The lock under which other locks are made and swept away."""
+"""The lock under which other locks are made and swept away, and what all jobs write is written."""
 _PATIENCE = 60.0
 """Seconds to wait for another process to finish its transaction."""
 
@@ -157,7 +157,7 @@ class State:
         try:
             self._database = sqlite3.connect(out / FILE, timeout=_PATIENCE, isolation_level=None)
             self._database.row_factory = sqlite3.Row
-            with FileLock(_lock_file(out, _DOOR)):  # two that make it at once fail otherwise
+            with self.alone():  # two that make it fail otherwise
                 self._open()
             query = "SELECT coalesce(max(id), 0) FROM events"
             self.opened = int(self._database.execute(query).fetchone()[0])
@@ -195,6 +195,12 @@ class State:
             raise
         self._database.execute("COMMIT")
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other jobs of the same ``out`` from doing the same at once."""
+        with FileLock(_lock_file(self._out, _DOOR)):
+            yield
+
     def _log(self, path: str, state: str, note: str = "") -> None:
         self._database.execute(
             "INSERT INTO events (time, path, state, note) VALUES (?, ?, ?, ?)",
@@ -207,6 +213,10 @@ class State:
         """Make this the job of ``folder``, and give what failed earlier another try, but for
         documents that ended their process too often. ``force`` tries those too, and takes over
         the results of another folder. Raises `StateError` where they are another folder's."""
+        # Whoever killed the last run did not mean its documents; those come last nevertheless.
+        self._database.execute(
+            "UPDATE documents SET attempts = 1 WHERE attempts > 1 AND state != 'failed'"
+        )
         self.release_dead()
         self._sweep()
         name = str(folder.resolve())
@@ -357,7 +367,7 @@ class State:
 
     def _sweep(self) -> None:
         """Remove the lock files of workers that died idle."""
-        with FileLock(_lock_file(self._out, _DOOR)):
+        with self.alone():
             for path in (self._out / LOCKS).iterdir():
                 if path.name != _DOOR:
                     with suppress(Timeout), FileLock(path, timeout=0):

@@ -41,6 +41,7 @@ class Tree:
 
     def __init__(self, folder: Path, out: Path, suffixes: Sequence[str]) -> None:
         self._folder = folder
+        self._place = folder.resolve()
         self._out = out.resolve()
         self._suffixes = suffixes
         self._known: dict[str, tuple[Signature, bool]] = {}
@@ -77,7 +78,12 @@ class Tree:
             try:
                 status = entry.stat()
                 if entry.is_dir():
-                    if (status.st_dev, status.st_ino) not in above and not self._is_output(path):
+                    if self._out / below / entry.name == self._place:
+                        look.unreadable.append(
+                            f"{path} is left out: its results would go into {self._folder}, which "
+                            "is read; name another folder with -o."
+                        )
+                    elif (status.st_dev, status.st_ino) not in above and not self._is_output(path):
                         folders.append(entry.name)
                 elif not entry.is_file():
                     look.skipped += 1

@@ -116,6 +116,27 @@ def test_files_that_are_gone_leave_the_report_and_keep_their_outputs(job: Job) -
     assert (job.out / "a.md").exists()
 
 
+def test_a_folder_that_is_away_for_a_while_is_not_converted_again(job: Job) -> None:
+    converted(job)
+    job.folder.rename(job.folder.with_name("away"))
+    assert converted(job) == []
+    job.folder.with_name("away").rename(job.folder)
+    assert converted(job) == []
+    assert list(report(job)) == ["a.pdf", "b.pdf", "sub/c.pdf"]
+
+
+def test_a_report_that_cannot_be_written_leaves_nothing(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replace(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("hsd_docparse.report.os.replace", replace)
+    with pytest.raises(OSError, match="No space"):
+        converted(job)
+    assert not list(job.out.glob("*report*"))
+
+
 def test_a_new_file_that_takes_a_name_moves_the_other_one(job: Job) -> None:
     converted(job)
     (job.folder / "a.jpg").write_text("%PDF- new")
@@ -257,8 +278,14 @@ def process(folder: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
 def test_a_job_that_is_killed_goes_on_where_it_stopped(
     folder: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
-    moments = kills.moments(30, 3, random.Random(1))
-    assert kills.killed(folder, tmp_path / "out", moments, *WORKERS) == 3
+    rng = random.Random(1)
+    moments = [
+        kills.Kill(3, 0.2, "group"),
+        kills.Kill(9, 0.1, "command"),
+        kills.Kill(18, 0.3, "group"),
+    ]
+    hits = kills.killed(folder, tmp_path / "out", moments, rng, *WORKERS)
+    assert hits == {"group": 2, "command": 1}
     assert is_complete(tmp_path / "out")
     assert kills.outputs(tmp_path / "out") == undisturbed
 
@@ -272,13 +299,13 @@ def test_two_jobs_at_once_share_the_documents(
     assert kills.outputs(tmp_path / "out") == undisturbed
 
 
-def test_a_worker_that_is_killed_costs_nothing_but_time(
+def test_workers_and_readers_that_are_killed_cost_nothing_but_time(
     undisturbed: dict[str, bytes], tmp_path: Path, process: subprocess.Popen[bytes]
 ) -> None:
-    assert kills.wait_for(process, tmp_path / "out", 3)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    for child in children:
-        os.kill(int(child), signal.SIGKILL)
+    victims: list[kills.Victim] = ["worker", "reader", "worker"]
+    for count, victim in enumerate(victims, 3):
+        assert kills.wait_for(process, tmp_path / "out", count)
+        assert kills.strike(process, victim, random.Random(0))
     assert process.wait() == 1
     assert is_complete(tmp_path / "out")
     assert kills.outputs(tmp_path / "out") == undisturbed

@@ -76,6 +76,13 @@ def test_outputs_do_not_meet_folders_or_the_report(tmp_path: Path) -> None:
     assert names(look(tmp_path, ".html"))["report.pdf"] == "report"
 
 
+def test_no_output_goes_into_the_folder_that_is_read(tmp_path: Path) -> None:
+    made(tmp_path, "out/in/a.pdf", "out/in/sub/b.pdf", "out/in/in/c.pdf")
+    seen = Tree(tmp_path / "out/in", tmp_path / "out", [".md"]).look()
+    assert list(seen.found) == ["a.pdf", "sub/b.pdf"]
+    assert "in/in is left out" in seen.unreadable[0]
+
+
 def test_a_file_that_was_written_again_is_looked_into_again(tmp_path: Path) -> None:
     made(tmp_path, "a.pdf")
     tree = Tree(tmp_path, tmp_path / "out", [])

@@ -28,6 +28,10 @@ def draft_page(page, *, dpi):
     word = page.text_layer().lines[0].text
     if word == "hang":
         time.sleep(1000)
+    if word == "slow":
+        time.sleep(1)
+    if word == "kill":
+        os.kill(os.getpid(), 9)
     if word == "crash":
         ctypes.string_at(0)
     if word == "leave":
@@ -86,6 +90,18 @@ def test_a_page_that_ends_its_process_costs_itself(tmp_path: Path, word: str, er
     assert lost == (f"Page 2 of {path} {error}", "")
     assert [one[0], three[0], four[0]] == ["one", "three", "four"]
     assert one[1] != three[1] == four[1]
+
+
+def test_a_page_whose_process_was_killed_is_read_again(tmp_path: Path) -> None:
+    pages = hsd_docparse.iter_pages(book(tmp_path, "one", "slow", "three"), mode="draft")
+    os.kill(int(next(pages).regions[0].text.split()[1]), 9)
+    assert [page.regions[0].text.split()[0] for page in pages] == ["slow", "three"]
+
+
+def test_a_page_on_which_processes_are_killed_costs_itself(tmp_path: Path) -> None:
+    one, lost, three = read(book(tmp_path, "one", "kill", "three"))
+    assert "crashed its reader (exit status -9)" in lost[0]
+    assert (one[0], three[0]) == ("one", "three")
 
 
 def test_a_page_that_needs_too_much_memory_costs_itself(tmp_path: Path) -> None:

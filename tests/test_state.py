@@ -86,7 +86,7 @@ def test_a_document_that_keeps_ending_its_process_is_given_up(tmp_path: Path) ->
     for _ in range(MOST_ATTEMPTS):
         assert states(state) == {"a.pdf": "waiting"}
         taken_by_a_process_that_dies(tmp_path)
-        state.begin(tmp_path / "folder")
+        state.release_dead()
     assert states(state) == {"a.pdf": "failed"}
     (row,) = state.documents()
     assert row["error"].startswith("it ended the process that converted it 3 times")
@@ -94,6 +94,14 @@ def test_a_document_that_keeps_ending_its_process_is_given_up(tmp_path: Path) ->
     assert states(state) == {"a.pdf": "failed"}
     state.begin(tmp_path / "folder", force=True)
     assert states(state) == {"a.pdf": "waiting"}
+
+
+def test_a_document_is_not_given_up_where_whole_runs_are_killed(tmp_path: Path) -> None:
+    state = planned(tmp_path, "a.pdf", "b.pdf")
+    for _ in range(MOST_ATTEMPTS + 1):
+        taken_by_a_process_that_dies(tmp_path)
+        state.begin(tmp_path / "folder")
+    assert states(state) == {"a.pdf": "waiting", "b.pdf": "waiting"}
 
 
 def test_a_document_given_back_is_not_blamed(tmp_path: Path) -> None:

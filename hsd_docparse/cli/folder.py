@@ -19,7 +19,7 @@ from hsd_docparse.cli.tally import CONVERTED, FILE_FAILED, PAGE_FAILED, Tally, r
 from hsd_docparse.errors import DocparseError, sentence
 from hsd_docparse.export import output_names
 from hsd_docparse.processes import Processes
-from hsd_docparse.state import Counts, Event, State
+from hsd_docparse.state import FILE, Counts, Event, State
 from hsd_docparse.tree import Look
 
 
@@ -59,9 +59,12 @@ def run_folders(jobs: list[Job], crew: Crew, console: Console) -> int:
     for job in jobs:
         try:
             code = worst(code, _run_folder(job, crew, console))
-        except (DocparseError, OSError, sqlite3.Error) as error:
+        except (DocparseError, OSError) as error:
             code = FILE_FAILED
             console.print(sentence(job.out, error))
+        except sqlite3.Error as error:
+            code = FILE_FAILED
+            console.print(f"{job.out / FILE} cannot be written: {error}.")
     return code
 
 

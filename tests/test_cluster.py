@@ -1,0 +1,38 @@
+"""The actors of a Ray cluster convert a folder as processes do, whoever of them dies."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import kills
+from hsd_docparse.state import State
+
+pytest.importorskip("ray")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kills find processes in /proc")
+
+ACTORS = ("--ray", "local", "--workers", "2")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("folder") / "in"
+    kills.make_documents(folder, 16)
+    return folder
+
+
+def test_an_actor_that_is_killed_costs_nothing_but_time(folder: Path, tmp_path: Path) -> None:
+    calm, torn = tmp_path / "calm", tmp_path / "torn"
+    assert kills.start(folder, calm).wait() == 1
+    process = kills.start(folder, torn, *ACTORS)
+    assert kills.wait_for(process, torn, 6)
+    assert kills.strike(process, "worker", random.Random(0))
+    assert process.wait() == 1
+    assert set(kills.finished(torn).values()) == {1}
+    with State(torn) as state:
+        assert (state.counts().done, state.counts().failed) == (13, 3)
+        assert any("ended its process" in event.note for event in state.events())
+    assert kills.outputs(torn) == kills.outputs(calm)
