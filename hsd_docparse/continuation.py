@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from hsd_docparse.document import FURNITURE, Kind, Line, Page, Region
+from hsd_docparse.document import FURNITURE, Box, Kind, Line, Page, Region
 from hsd_docparse.draft.joining import is_right_to_left, is_unspaced
-from hsd_docparse.draft.paragraphs import MARKER, font_size
+from hsd_docparse.draft.paragraphs import MARKER, bounds, font_size, rows_of
 from hsd_docparse.render.tables import table_rows
 
 _FLOWING: frozenset[Kind] = frozenset({"text", "list_item"})
@@ -109,19 +109,22 @@ def _unfinished(region: Region, page: Page) -> _Unfinished | None:
     text = region.text.rstrip()
     if not region.lines or not breaks_off(text):
         return None
-    size = _size(region.lines)
+    size = _size(region)
     end = _end(text)
+    rows = _rows(region)
     ends = sorted(map(end, _column(region, page)))
     if len(ends) < _WITNESSES:
         return None
-    # A few lines of the page may be wider than the column is here.
-    edge = (
-        max(map(end, region.lines)) if len(region.lines) >= _WITNESSES else ends[3 * len(ends) // 4]
-    )
-    room = (edge - end(region.lines[-1])) / size
-    justified = len(region.lines) > 1 and all(
-        abs(edge - end(line)) < _REACH * size and line.box.width > _PROSE * size
-        for line in region.lines[1:]
+    # A few rows of the page may be wider than the column is here.
+    edge = max(map(end, rows)) if len(rows) >= _WITNESSES else ends[3 * len(ends) // 4]
+    room = (edge - end(rows[-1])) / size
+    # Letters of one width end rows at one place without being justified.
+    justified = (
+        len(rows) > 1
+        and not any(line.mono for line in region.lines)
+        and all(
+            abs(edge - end(row)) < _REACH * size and row.width > _PROSE * size for row in rows[1:]
+        )
     )
     return _Unfinished(page.number, region, size, room, justified)
 
@@ -134,63 +137,59 @@ def _goes_on(before: _Unfinished, region: Region, page: Page) -> bool:
     if before.page == page.number and not _in_next_column(before.region, region):
         return False
     first, last = region.lines[0], before.region.lines[-1]
-    size = _size(region.lines)
+    size = _size(region)
     if max(size, before.size) > _SAME_SIZE * min(size, before.size) or first.bold != last.bold:
         return False
-    word = first.text if is_unspaced(first.text[0]) else first.text.split()[0]
-    letters = len(word) if not is_unspaced(first.text[0]) else 1
-    wide = letters * first.box.width / len(first.text) / size
-    if before.room > wide + _REACH or not _starts_at_edge(region, page):
+    word = first.text[:1] if is_unspaced(text[0]) else first.text.split(maxsplit=1)[0]
+    width = len(word) * first.box.width / len(first.text) / size
+    if before.room > width + _REACH or not _starts_at_edge(region):
         return False
     begins_inside = text.lstrip(_OPENING)[:1].islower()
-    return begins_inside or (before.justified and len(region.lines) > 1)
+    return begins_inside or (before.justified and len(_rows(region)) > 1)
 
 
 def _in_next_column(before: Region, region: Region) -> bool:
-    beside = region.box.x0 > before.lines[-1].box.x1 or region.box.x1 < before.lines[-1].box.x0
-    return beside and region.lines[0].box.y1 < before.lines[-1].box.y1
+    last, first = _rows(before)[-1], _rows(region)[0]
+    return (first.x0 > last.x1 or first.x1 < last.x0) and first.y1 < last.y1
 
 
-def _starts_at_edge(region: Region, page: Page) -> bool:
-    """Whether the first line of ``region`` begins where the others do."""
-    start = _start(region.text)
-    others = region.lines[1:] or [line for line in _column(region, page) if line != region.lines[0]]
-    if not others:
-        return True
-    usual = median(map(start, others))
-    return abs(start(region.lines[0]) - usual) < _REACH * _size(region.lines)
+def _starts_at_edge(region: Region) -> bool:
+    """Whether the first row of ``region`` begins where the others do."""
+    first, *others = map(_start(region.text), _rows(region))
+    return not others or abs(first - median(others)) < _REACH * _size(region)
 
 
-def _column(region: Region, page: Page) -> list[Line]:
-    """Lines of running text on ``page`` that are as large as those of ``region`` and begin near
+def _column(region: Region, page: Page) -> list[Box]:
+    """Rows of running text on ``page`` that are as large as those of ``region`` and begin near
     where it does."""
-    start, size = _start(region.text), _size(region.lines)
-    here = min(map(start, region.lines))
+    start, size = _start(region.text), _size(region)
+    here = min(map(start, _rows(region)))
     return [
-        line
+        row
         for other in page.regions
         if other.kind in _FLOWING
-        for line in other.lines
-        if abs(start(line) - here) < _MOST_INDENT * size
-        and max(font_size(line), size) < _SAME_SIZE * min(font_size(line), size)
+        and other.lines
+        and max(_size(other), size) < _SAME_SIZE * min(_size(other), size)
+        for row in _rows(other)
+        if abs(start(row) - here) < _MOST_INDENT * size
     ]
 
 
-def _start(text: str) -> Callable[[Line], float]:
-    """Where a line begins, growing in the direction in which ``text`` is written."""
-    if is_right_to_left(text):
-        return lambda line: -line.box.x1
-    return lambda line: line.box.x0
+def _rows(region: Region) -> list[Box]:
+    return [bounds(row) for row in rows_of(region.lines)]
 
 
-def _end(text: str) -> Callable[[Line], float]:
-    if is_right_to_left(text):
-        return lambda line: -line.box.x0
-    return lambda line: line.box.x1
+def _start(text: str) -> Callable[[Box], float]:
+    """Where a row begins, growing in the direction in which ``text`` is written."""
+    return (lambda row: -row.x1) if is_right_to_left(text) else (lambda row: row.x0)
 
 
-def _size(lines: Sequence[Line]) -> float:
-    return median(map(font_size, lines))
+def _end(text: str) -> Callable[[Box], float]:
+    return (lambda row: -row.x0) if is_right_to_left(text) else (lambda row: row.x1)
+
+
+def _size(region: Region) -> float:
+    return median(map(font_size, region.lines))
 
 
 def _same_table(before: Region, table: Region, page: Page) -> bool:
@@ -209,7 +208,7 @@ def _same_table(before: Region, table: Region, page: Page) -> bool:
         return False
     # The margins of left and right pages differ.
     shift = pairs[0][1].start - pairs[0][0].start
-    tolerance = max(_size(before.lines), _size(table.lines))
+    tolerance = max(_size(before), _size(table))
     return abs(shift) < 0.2 * page.width and all(
         min(abs(b + shift - a) for a, b in zip(other, one, strict=True)) < tolerance
         for one, other in pairs

@@ -11,6 +11,7 @@ from hsd_docparse.render.tables import join_tables
 
 MOST_PARTS = 100
 """Parts of one region, at most: what goes on and on is begun anew, so that memory stays flat."""
+_FLOWING = ("text", "list_item")
 
 
 class Part(NamedTuple):
@@ -49,7 +50,7 @@ def join(page: Page, heads: dict[Family, Head]) -> Page:
     or on an earlier copy, and leaves a region without text. ``heads`` are kept up to date."""
     copy = replace(page, regions=list(page.regions))
     for place, region in enumerate(page.regions):
-        if region.kind not in ("text", "list_item", "table"):
+        if region.kind not in (*_FLOWING, "table"):
             continue
         family: Family = "table" if region.kind == "table" else "text"
         if region.continues and family in heads and _append(heads[family], page.number, region):
@@ -100,5 +101,5 @@ def _may_go_on(family: Family, page: Page) -> bool:
     body = [r for r in page.regions if r.kind not in FURNITURE and r.kind != "footnote"]
     if family == "table":
         return bool(body) and body[-1].kind == "table"
-    running = [region for region in body if region.kind in ("text", "list_item")]
-    return bool(running) and breaks_off(running[-1].text)
+    running = [region for region in body if region.kind not in ("figure", "caption", "table")]
+    return bool(running) and running[-1].kind in _FLOWING and breaks_off(running[-1].text)
