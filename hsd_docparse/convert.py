@@ -156,6 +156,9 @@ def _drafts(job: Job, deadline: float | None) -> Generator[Answer]:
 def _read(
     drafts: Generator[Answer], verify: Callable[[Image.Image, Page], Page] | None
 ) -> Iterator[PageRead]:
+    from hsd_docparse.continuation import Continuations
+
+    continuations = Continuations()
     for answer in drafts:
         assert isinstance(answer, Drafted)
         page, picture = answer.page, answer.picture
@@ -163,6 +166,7 @@ def _read(
             logger.debug("page %d failed\n%s", page.number, answer.trace)
         if verify is not None and picture is not None and page.error is None:
             page = verify(picture, page)
+        continuations.mark(page)
         yield PageRead(page, picture)
 
 

@@ -110,6 +110,9 @@ class Region:
     ``<table>``, for a formula LaTeX where known. ``level`` is 1..6 for headings and
     titles, the nesting depth (from 1) for list items, and 0 otherwise.
     ``lines`` are in reading order. ``confidence`` is 0..1.
+
+    ``continues``: the region is the rest of one before it, cut by the end of a column or of a
+    page. A table goes on from the last table before it, text from the last paragraph or list item.
     """
 
     kind: Kind
@@ -119,6 +122,7 @@ class Region:
     lines: list[Line] = field(default_factory=list)
     confidence: float = 1.0
     provenance: Provenance = "draft"
+    continues: bool = False
 
 
 @dataclass

@@ -42,7 +42,7 @@ def join_texts(texts: Iterable[str]) -> str:
             whole = whole[:-1] + text
         else:
             compound = _HYPHENATED.search(whole) and text[0].isalnum()
-            unspaced = UNSPACED.match(whole[-1]) or UNSPACED.match(text[0])
+            unspaced = is_unspaced(whole[-1]) or is_unspaced(text[0])
             whole += text if compound or unspaced else f" {text}"
     return whole
 
@@ -64,6 +64,11 @@ def _along(row: list[Line]) -> list[Line]:
     if is_right_to_left("".join(line.text for line in row)):
         return sorted(row, key=lambda line: -line.box.x1)
     return sorted(row, key=lambda line: line.box.x0)
+
+
+def is_unspaced(char: str) -> bool:
+    """Whether ``char`` is of a script that puts no space between words."""
+    return bool(_UNSPACED.match(char))
 
 
 def is_right_to_left(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hsd_docparse.document import Line
-from hsd_docparse.draft.joining import BROKEN, UNSPACED, is_right_to_left, join_texts
+from hsd_docparse.draft.joining import BROKEN, is_right_to_left, is_unspaced, join_texts
 from hsd_docparse.draft.paragraphs import beside, bounds, font_size
 
 _SPARE = 1.5
@@ -80,5 +80,5 @@ def _is_whole(line: Line) -> bool:
 def _first_word(line: Line) -> float:
     """Width of the first word of ``line``, in page units."""
     text = line.text.strip()
-    word = 1 if UNSPACED.match(text) else len(text.split(maxsplit=1)[0]) if text else 0
+    word = 1 if text and is_unspaced(text[0]) else len(text.split(maxsplit=1)[0]) if text else 0
     return line.box.width * word / max(1, len(text))

@@ -47,6 +47,9 @@ _MARGIN = 0.06
 """Share of the page height at its top and bottom where loose short lines are furniture."""
 _FULL = 0.35
 """Share of a picture's area under its text from which it is no picture."""
+_SMALL_PRINT = 0.92
+"""Size of footnotes over that of the running text, at most."""
+_FOOTNOTE_MARK = re.compile(r"(\d{1,2}|[*∗†‡§¶])\s?[^\W\d_]")
 _RUNNING: frozenset[Kind] = frozenset({"text", "list_item", "footnote"})
 """Blocks that notes in the margin beside them are taken out of."""
 _DUPLICATE = 0.8
@@ -97,6 +100,7 @@ def build_regions(
             if region.kind == "formula":
                 region.text = latex(region.lines) or region.text
     regions = _number_formulas(regions)
+    _find_footnotes(regions)
     _set_levels(regions)
     return regions
 
@@ -279,8 +283,24 @@ def _number_formulas(regions: list[Region]) -> list[Region]:
     return kept
 
 
-def _set_levels(regions: list[Region]) -> None:
-    """Levels of headings from their numbering, or else from their size over that of the body."""
+def _find_footnotes(regions: Sequence[Region]) -> None:
+    """Small print that begins with a mark and has no running text below it is a footnote."""
+    usual = _body_size(regions)
+    running = [region for region in regions if region.kind in ("text", "list_item")]
+    for region in sorted(running, key=lambda region: -region.box.y0):
+        small = median(map(font_size, region.lines)) < _SMALL_PRINT * usual
+        lowest = not any(
+            other.kind in ("text", "list_item")
+            and other.box.y0 > region.box.y0
+            and min(other.box.x1, region.box.x1) > max(other.box.x0, region.box.x0)
+            for other in running
+        )
+        if small and lowest and _FOOTNOTE_MARK.match(region.text):
+            region.kind = "footnote"
+
+
+def _body_size(regions: Sequence[Region]) -> float:
+    """The usual size of running text, 0 where there is none."""
     body = [
         font_size(line)
         for region in regions
@@ -288,7 +308,12 @@ def _set_levels(regions: list[Region]) -> None:
         for line in region.lines
         for _ in range(len(line.text))
     ]
-    usual = median(body) if body else 0.0
+    return median(body) if body else 0.0
+
+
+def _set_levels(regions: list[Region]) -> None:
+    """Levels of headings from their numbering, or else from their size over that of the body."""
+    usual = _body_size(regions)
     for region in regions:
         if region.kind == "title":
             region.level = 1

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from hsd_docparse.document import FURNITURE, Page, Region
 from hsd_docparse.render.format import FigureLinks
+from hsd_docparse.render.joining import Whole, join
 
 BULLET = re.compile(r"[-*+•◦▪■●○‣–·]\s+")
 NUMBER = re.compile(r"(\d{1,9}[.)])\s+")
@@ -23,14 +24,15 @@ class Numbered(NamedTuple):
 
 
 def running_text(page: Page, figures: FigureLinks) -> Iterator[list[Numbered]]:
-    """Regions in reading order without headers, footers and page numbers; items of one list
-    come together, everything else alone. A figure whose words OCR found on a page with a text
-    layer is there for its picture: without a link to one it is left out."""
+    """Regions in reading order without headers, footers and page numbers, each with what goes on
+    from it; items of one list come together, everything else alone. A figure whose words OCR found
+    on a page with a text layer is there for its picture: without a link to one it is left out."""
     layered = any(map(_has_text_layer, page.regions))
     numbered = [
-        Numbered(place, region)
-        for place, region in enumerate(page.regions)
+        Numbered(place, region.joined() if isinstance(region, Whole) else region)
+        for place, region in enumerate(join(page, {}).regions)
         if region.kind not in FURNITURE
+        and (region.kind == "figure" or region.text.strip())
         and (region.kind != "figure" or place in figures or not layered or _has_text_layer(region))
     ]
     for is_list, group in groupby(numbered, key=lambda n: n.region.kind == "list_item"):

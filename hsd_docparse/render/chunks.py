@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TextIO
 
-from hsd_docparse.document import Document, Page, Region
+from hsd_docparse.document import Document, Page
 from hsd_docparse.render.blocks import Numbered, one_line, running_text
 from hsd_docparse.render.format import FigureLinks
+from hsd_docparse.render.joining import JoiningWriter, Part, Whole
 from hsd_docparse.render.markdown import block
 from hsd_docparse.render.tables import clean_table
 
@@ -28,12 +29,11 @@ class _Piece:
     """A block, or a part of one that is too long, and the regions that it is made of."""
 
     text: str
-    page: int
-    regions: Sequence[Region]
+    parts: Sequence[Part]
 
     @property
     def is_heading(self) -> bool:
-        return self.regions[0].kind in _HEADINGS
+        return self.parts[0].region.kind in _HEADINGS
 
 
 class ChunkWriter:
@@ -61,7 +61,7 @@ class ChunkWriter:
         if self._pieces and (full or (piece.is_heading and not self._only_headings())):
             self._write()
         if piece.is_heading:
-            (region,) = piece.regions
+            ((_, region),) = piece.parts
             self._headings = [own for own in self._headings if own[0] < region.level]
             self._headings.append((region.level, one_line(region.text)))
         self._pieces.append(piece)
@@ -70,15 +70,15 @@ class ChunkWriter:
         return all(piece.is_heading for piece in self._pieces)
 
     def _write(self) -> None:
-        regions = [(piece.page, region) for piece in self._pieces for region in piece.regions]
-        boxes = [{"page": page, "box": [round(x, 1) for x in r.box]} for page, r in regions]
+        parts = [part for piece in self._pieces for part in piece.parts]
+        boxes = [{"page": page, "box": [round(x, 1) for x in r.box]} for page, r in parts]
         chunk: dict[str, Any] = {
             "index": self._count,
             "source": self._source,
             "headings": [text for _, text in self._headings],
             "text": "\n\n".join(piece.text for piece in self._pieces),
-            "pages": list(dict.fromkeys(page for page, _ in regions)),
-            "kinds": list(dict.fromkeys(region.kind for _, region in regions)),
+            "pages": list(dict.fromkeys(page for page, _ in parts)),
+            "kinds": list(dict.fromkeys(region.kind for _, region in parts)),
             "boxes": boxes,
         }
         self._stream.write(json.dumps(chunk, ensure_ascii=False) + "\n")
@@ -88,23 +88,33 @@ class ChunkWriter:
 
 def _pieces(group: list[Numbered], page: int, figures: FigureLinks) -> Iterator[_Piece]:
     text = block(group, figures)
-    regions = [region for _, region in group]
-    kind = regions[0].kind
+    parts = _parts(group, page)
+    region = group[0].region
+    kind = region.kind
     if not text:
         return
     if len(text) <= LONGEST or kind in (*_HEADINGS, "formula", "figure"):
-        yield _Piece(text, page, regions)
+        yield _Piece(text, parts)
     elif len(group) > 1:
         yield from _lists(group, page, figures)
     elif kind == "table":
-        yield from (_Piece(part, page, regions) for part in _tables(regions[0].text))
+        yield from (_Piece(part, parts) for part in _tables(region.text))
     elif kind == "code":
         fence, *lines, end = text.split("\n")
         for packed in _packed(lines, "\n"):
-            yield _Piece(f"{fence}\n{packed}\n{end}", page, regions)
+            yield _Piece(f"{fence}\n{packed}\n{end}", parts)
     else:
         sentences = filter(None, _SENTENCE_END.split(text))
-        yield from (_Piece(part, page, regions) for part in _packed(list(sentences), " "))
+        yield from (_Piece(part, parts) for part in _packed(list(sentences), " "))
+
+
+def _parts(group: list[Numbered], page: int) -> list[Part]:
+    parts = []
+    for _, region in group:
+        parts.append(Part(page, region))
+        if isinstance(region, Whole):
+            parts += region.rest
+    return parts
 
 
 def _lists(group: list[Numbered], page: int, figures: FigureLinks) -> Iterator[_Piece]:
@@ -112,10 +122,10 @@ def _lists(group: list[Numbered], page: int, figures: FigureLinks) -> Iterator[_
     part: list[Numbered] = []
     for item in group:
         if part and len(block([*part, item], figures)) > TARGET:
-            yield _Piece(block(part, figures), page, [region for _, region in part])
+            yield _Piece(block(part, figures), _parts(part, page))
             part = []
         part.append(item)
-    yield _Piece(block(part, figures), page, [region for _, region in part])
+    yield _Piece(block(part, figures), _parts(part, page))
 
 
 def _tables(markup: str) -> Iterator[str]:
@@ -157,8 +167,8 @@ class ChunkFormat:
 
     def writer(
         self, stream: TextIO, document: Document, *, password: str | None = None
-    ) -> ChunkWriter:
-        return ChunkWriter(stream, document)
+    ) -> JoiningWriter:
+        return JoiningWriter(ChunkWriter(stream, document))
 
 
 CHUNKS = ChunkFormat()

@@ -42,7 +42,8 @@ class Format(Protocol):
 class PagedText:
     """A text format: ``head``, the pages with ``separator`` between them, ``tail``.
 
-    ``head`` gets the document without looking at its pages.
+    ``head`` gets the document without looking at its pages. With ``joined``, what goes on over the
+    end of a page is written whole where it begins.
     """
 
     binary: ClassVar[bool] = False
@@ -52,11 +53,13 @@ class PagedText:
     page: Callable[[Page, FigureLinks], str]
     separator: str
     tail: str
+    joined: bool = True
 
-    def writer(
-        self, stream: TextIO, document: Document, *, password: str | None = None
-    ) -> PageWriter:
-        return PageWriter(self, stream, document)
+    def writer(self, stream: TextIO, document: Document, *, password: str | None = None) -> Writer:
+        from hsd_docparse.render.joining import JoiningWriter
+
+        writer = PageWriter(self, stream, document)
+        return JoiningWriter(writer) if self.joined else writer
 
 
 class PageWriter:

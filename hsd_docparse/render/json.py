@@ -67,4 +67,4 @@ def _head(document: Document) -> str:
     return _dump(fields)[:-1] + ', "pages": [\n'
 
 
-JSON = PagedText(".json", _head, _page, separator=",\n", tail="\n]}\n")
+JSON = PagedText(".json", _head, _page, separator=",\n", tail="\n]}\n", joined=False)

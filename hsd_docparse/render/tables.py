@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape, unescape
 from html.parser import HTMLParser
 
@@ -36,6 +37,24 @@ def table_rows(markup: str) -> list[list[str]]:
         ]
         for row in re.findall(r"<tr>(.*?)</tr>", clean_table(markup))
     ]
+
+
+def join_tables(tables: Sequence[str]) -> str:
+    """Tables of the same columns as one, clean; a header that returns is left out."""
+    whole: list[str] = []
+    for markup in tables:
+        rows = re.findall(r"<tr>.*?</tr>", clean_table(markup))
+        header = _header(whole)
+        whole += rows[len(header) :] if header == rows[: len(header)] else rows
+    return "\n".join(["<table>", *whole, "</table>"]) if whole else ""
+
+
+def _header(rows: Sequence[str]) -> Sequence[str]:
+    """The first row, and those that its cells reach down to or are divided in."""
+    if not rows:
+        return []
+    reach = max([1, *map(int, re.findall(r'rowspan="(\d+)"', rows[0]))])
+    return rows[: max(reach, 2 if "colspan" in rows[0] else 1)]
 
 
 class _Cleaner(HTMLParser):
