@@ -31,11 +31,9 @@ def write_layer(
     """``said`` are the texts of each region of ``page``. Texts with a path become marked content,
     numbered from 0."""
     placed = _placed(page, said)
-    quarter = round(page.rotation / 90) * 90
-    shown = sheet.width, sheet.height
-    level = shown if quarter % 180 == 0 else (sheet.height, sheet.width)
-    skew = _turned_back(page.rotation - quarter, (page.width, page.height), level)
-    matrix = _turned_back(quarter, level, shown) @ sheet.matrix
+    slope = page.rotation - _quarter(page)
+    skew = _turned_back(slope, (page.width, page.height), _level(page, sheet))
+    matrix = to_sheet(page, sheet)
     out = [b"q %s cm BT 3 Tr" % _numbers(*matrix.shorthand)]
     mark = 0
     for region, texts in enumerate(said):
@@ -48,6 +46,22 @@ def write_layer(
             out += (_shown(word, skew, font) for word in placed.get((region, number), ()))
             out.append(b"EMC")
     return b"\n".join([*out, b"ET Q"])
+
+
+def to_sheet(page: Page, sheet: Sheet) -> pikepdf.Matrix:
+    """Places on the page where it is level or upright to those on its sheet."""
+    shown = sheet.width, sheet.height
+    return _turned_back(_quarter(page), _level(page, sheet), shown) @ sheet.matrix
+
+
+def _quarter(page: Page) -> int:
+    return round(page.rotation / 90) * 90
+
+
+def _level(page: Page, sheet: Sheet) -> tuple[float, float]:
+    """Size of the page where no more than a quarter turn parts it from its sheet."""
+    width, height = sheet.width, sheet.height
+    return (width, height) if _quarter(page) % 180 == 0 else (height, width)
 
 
 def _turned_back(

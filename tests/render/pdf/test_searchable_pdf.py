@@ -324,3 +324,57 @@ def test_words_without_a_place_are_not_lost(tmp_path: Path) -> None:
     page = read_page(shown(source))
     page.regions.append(Region("text", Box(0, 0, page.width, page.height), "found nowhere"))
     assert said(write(source, page)) == [f"{WORD} found nowhere"]
+
+
+def form(path: Path, rotate: int) -> Path:
+    """A form of two boxes beside their labels, the first ticked, and a hidden one."""
+    with pymupdf.open() as document:
+        page = document.new_page(width=300, height=200)
+        for y, label, ticked in ((50, "Harbour", True), (80, "Quay", False), (110, "Dock", True)):
+            page.insert_text((60, y), label)
+            box = pymupdf.Widget()
+            box.field_type = pymupdf.PDF_WIDGET_TYPE_CHECKBOX
+            box.field_name, box.field_value = label, ticked
+            box.field_display = label == "Dock"
+            box.rect = pymupdf.Rect(40, y - 10, 52, y + 2)
+            page.add_widget(box)
+        page.set_rotation(rotate)
+        document.save(path)
+    return path
+
+
+@pytest.mark.parametrize("rotate", [0, 90, 180, 270])
+def test_boxes_say_whether_they_are_ticked(tmp_path: Path, rotate: int) -> None:
+    """In their place, for no text does; how the page is read does not matter."""
+    source = form(tmp_path / "form.pdf", rotate)
+    line = Line("Harbour", Box(60, 40, 110, 52))
+    page = Page(1, 300, 200, [Region("text", line.box, line.text, lines=[line])], rotation=-rotate)
+    with pymupdf.open(write(source, page)) as document:
+        found = {word[4]: Box(*word[:4]) for word in document[0].get_text("words")}
+    assert {mark: box.center for mark, box in found.items() if mark in "☑☐☒"} == {
+        "☑": pytest.approx((46, 46), abs=1),
+        "☐": pytest.approx((46, 76), abs=1),
+    }
+    assert {"Harbour", "Quay", "Dock"} < set(found)
+
+
+def test_words_in_a_picture_join_the_text_that_is_there(tmp_path: Path) -> None:
+    source = tmp_path / "leaflet.pdf"
+    with pymupdf.open() as document:
+        page = document.new_page(width=300, height=200)
+        page.insert_text((20, 50), "Dear members of the club")
+        page.draw_rect(INK, fill=(0, 0, 0))
+        document.save(source)
+    text = Line("Dear members of the club", Box(20, 40, 160, 52))
+    picture = Line(WORD, Box(*INK), source="ocr")
+    regions = [
+        Region("text", text.box, text.text, lines=[text]),
+        Region("figure", picture.box, WORD, lines=[picture]),
+    ]
+    result = write(source, Page(1, 300, 200, regions))
+    assert said(result) == [f"Dear members of the club {WORD}"]
+    with pymupdf.open(result) as document:
+        (found,) = (word for word in document[0].get_text("words") if word[4] == WORD)
+    assert Box(*found[:4]).overlap(picture.box) > 0.9 * picture.box.area
+    both = Region("figure", Box(20, 40, 160, 132), f"{text.text} {WORD}", lines=[text, picture])
+    assert said(write(source, Page(1, 300, 200, [both]))) == said(result)
