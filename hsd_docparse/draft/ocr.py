@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 LEAST_CONFIDENCE = 0.5
 """Mean probability of the characters below which a line is texture, not text."""
+_WORD = 3
+"""Characters, at least, of a line that every page of text has: textures, shapes and rules are read
+as one or two."""
+_LONE_CONFIDENCE = 0.95
+"""Mean probability of a line on a page without such a line from which it is a page number, say."""
 _LEVEL = 0.01
 """Slope (height over width) up to which a line is cut out without turning it."""
 _SIZE = 0.7
@@ -88,6 +93,8 @@ def read_page(image: Image.Image) -> PageReading:
         for quad, each in zip(quads, readings, strict=True)
         if each.text.strip() and each.confidence >= LEAST_CONFIDENCE
     ]
+    if not any(len(line.text) >= _WORD for line in lines):
+        lines = [line for line in lines if _is_lone_text(line)]
     lines.sort(key=lambda line: line.box.y0)
     reading = PageReading(image, lines, rotation % 360, vertical)
     unread = quads[[each.confidence < _READABLE for each in readings]]
@@ -144,6 +151,12 @@ def _read_foreign(reading: PageReading, quads: NDArray[np.float32]) -> None:
     reading.warnings.append(
         f"{len(quads)} lines are in {what}; Tesseract read them ({'+'.join(languages)})."
     )
+
+
+def _is_lone_text(line: Line) -> bool:
+    """Whether a line that stands on a page without a word is text, and no drawing."""
+    certainty = sum(line.probabilities) / len(line.probabilities)
+    return line.text.isalnum() and certainty >= _LONE_CONFIDENCE
 
 
 def _length(quads: NDArray[np.float32]) -> float:
