@@ -12,6 +12,7 @@ import numpy as np
 from hsd_docparse.document import Box, Line
 from hsd_docparse.draft import tesseract
 from hsd_docparse.draft.detector import shared_detector
+from hsd_docparse.draft.doubts import settled
 from hsd_docparse.draft.gutters import ink_columns, split_at_gutters
 from hsd_docparse.draft.orientation import (
     UPRIGHT,
@@ -90,7 +91,7 @@ def read_page(image: Image.Image) -> PageReading:
     pixels = np.asarray(image)
     lines = [
         _line(pixels, quad, each)
-        for quad, each in zip(quads, readings, strict=True)
+        for quad, each in zip(quads, settled(readings), strict=True)
         if each.text.strip() and each.confidence >= LEAST_CONFIDENCE
     ]
     if not any(len(line.text) >= _WORD for line in lines):
@@ -115,7 +116,7 @@ def read_lines(image: Image.Image, is_wanted: Callable[[Box], bool]) -> list[Lin
     readings = shared_recognizer().read([_level(_cut(pixels, quad)) for quad in quads])
     return [
         _line(pixels, quad, each)
-        for quad, each in zip(quads, readings, strict=True)
+        for quad, each in zip(quads, settled(readings), strict=True)
         if each.text.strip() and each.confidence >= _READABLE
     ]
 

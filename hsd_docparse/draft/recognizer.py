@@ -9,7 +9,7 @@ frame of 120 numbers for every 8 pixels, and a linear head scores 18,710 symbols
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,10 @@ GLYPH = 2 * FRAME
 """Numbers a glyph: its frame, and the mean of the two frames beside it."""
 MAX_WIDTH = 3200
 """Pixels at height 48; longer lines are squeezed to it."""
+CHOICES = 4
+"""Symbols a frame that a reading is told of."""
+DOUBT = 0.01
+"""Probability from which another symbol is told of."""
 BATCH_PIXELS = 1600
 """Total width of the lines that share one call: scores of 18,710 symbols a frame take memory."""
 
@@ -38,12 +42,16 @@ class Reading:
     """A line as the recogniser read it.
 
     ``probabilities`` holds one number in 0..1 a character of ``text``; ``glyphs`` is
-    float32 ``[len(text), GLYPH]``.
+    float32 ``[len(text), GLYPH]``. ``others`` holds what a character, by its place in ``text``,
+    may be instead: symbols ("" for none) with their probabilities, likely ones first; ``spaces``
+    the places before which there may be a space that was not read, with its probability.
     """
 
     text: str
     probabilities: list[float]
     glyphs: NDArray[np.float32]
+    others: dict[int, dict[str, float]] = field(default_factory=dict)
+    spaces: dict[int, float] = field(default_factory=dict)
 
     @property
     def confidence(self) -> float:
@@ -76,7 +84,7 @@ class Recognizer:
             batch = np.stack([prepared[i] for i in rows])
             frames, best, probability = self._network(batch).values()
             for row, i in enumerate(rows):
-                readings[i] = self._decode(frames[row], best[row, :, 0], probability[row, :, 0])
+                readings[i] = self._decode(frames[row], best[row], probability[row])
             start = end
         self._network.release_memory()
         return [reading for reading in readings if reading is not None]
@@ -84,10 +92,12 @@ class Recognizer:
     def _decode(
         self,
         frames: NDArray[np.float32],
-        best: NDArray[np.integer[Any]],
-        probability: NDArray[np.float32],
+        choices: NDArray[np.integer[Any]],
+        probabilities: NDArray[np.float32],
     ) -> Reading:
-        """CTC: collapse runs of one symbol, drop blanks; a run is seen where it is surest."""
+        """CTC: collapse runs of one symbol, drop blanks; a run is seen where it is surest.
+        ``choices`` and ``probabilities``: ``[frames, CHOICES]``, the likeliest first."""
+        best, probability = choices[:, 0], probabilities[:, 0]
         changes = np.flatnonzero(np.diff(best)) + 1
         starts = np.concatenate([[0], changes])
         ends = np.concatenate([changes, [len(best)]])
@@ -100,11 +110,33 @@ class Recognizer:
             return Reading("", [], np.zeros((0, GLYPH), np.float32))
         at = np.asarray(peaks)
         beside = (frames[np.maximum(at - 1, 0)] + frames[np.minimum(at + 1, len(frames) - 1)]) / 2
+        others = {
+            place: {self.symbols[choices[i, k]]: float(probabilities[i, k]) for k in doubtful}
+            for place, i in enumerate(peaks)
+            if len(doubtful := np.flatnonzero(probabilities[i, 1:] >= DOUBT) + 1)
+        }
         return Reading(
             "".join(self.symbols[best[i]] for i in peaks),
             probability[at].tolist(),
             np.concatenate([frames[at], beside], axis=1).astype(np.float32),
+            others,
+            self._unread_spaces(at, choices, probabilities),
         )
+
+    def _unread_spaces(
+        self,
+        peaks: NDArray[np.integer[Any]],
+        choices: NDArray[np.integer[Any]],
+        probabilities: NDArray[np.float32],
+    ) -> dict[int, float]:
+        space = len(self.symbols) - 1
+        spaces: dict[int, float] = {}
+        for frame, rank in zip(*np.nonzero(choices == space), strict=True):
+            place = int(np.searchsorted(peaks, frame))
+            inner = 0 < place < len(peaks) and space not in choices[peaks[place - 1 : place + 1], 0]
+            if inner and rank and probabilities[frame, rank] >= DOUBT:
+                spaces[place] = max(spaces.get(place, 0.0), float(probabilities[frame, rank]))
+        return spaces
 
 
 @cache
@@ -129,7 +161,7 @@ def _prepare(line: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def _compile(threads: int) -> tuple[Any, list[str]]:
-    """Cut the network so that it returns frames, best symbol and its probability.
+    """Cut the network so that it returns frames, the likeliest symbols and their probabilities.
 
     The full score matrix (18,710 numbers a frame) never leaves the network.
     """
@@ -143,7 +175,7 @@ def _compile(threads: int) -> tuple[Any, list[str]]:
     operations = reversed(model.get_ordered_ops())
     head = next(op for op in operations if op.get_type_name() == "MatMul")
     top = ops.topk(
-        softmax, np.int64(1), axis=-1, mode="max", sort="value", index_element_type="i32"
+        softmax, np.int64(CHOICES), axis=-1, mode="max", sort="value", index_element_type="i32"
     )
     symbols = model.get_rt_info(["framework", "character"]).astype(str).split("\n")
     cut = ov.Model([head.input_value(0), top.output(1), top.output(0)], model.get_parameters())

@@ -1,0 +1,74 @@
+import numpy as np
+
+from hsd_docparse.draft.doubts import settled
+from hsd_docparse.draft.recognizer import GLYPH, Reading
+
+ENGLISH = "She asked for the price of the hammer and was told that it is on the list"
+GERMAN = "Der Mann und die Frau sagen nicht, das ist von den Kindern mit dem Hund"
+
+
+def line(text, others=None, spaces=None, sure=0.6):
+    doubtful = others or {}
+    probabilities = [sure if i in doubtful else 0.99 for i in range(len(text))]
+    glyphs = np.arange(len(text), dtype=np.float32)[:, None].repeat(GLYPH, axis=1)
+    return Reading(text, probabilities, glyphs, doubtful, spaces or {})
+
+
+def texts(*readings):
+    return [reading.text for reading in settled(readings)]
+
+
+def test_what_looks_like_a_word_becomes_it():
+    doubted = line("Our compary pays", {9: {"n": 0.2}})
+    assert texts(line(ENGLISH), doubted)[1] == "Our company pays"
+
+
+def test_a_word_keeps_its_case():
+    assert texts(line(ENGLISH), line("COMPaRY", {5: {"n": 0.2}}))[1] == "COMPaNY"
+
+
+def test_a_long_s_read_as_f_is_an_s():
+    doubted = line("das felbst find", {4: {"s": 0.1}, 11: {"s": 0.03}})
+    assert texts(line(GERMAN), doubted)[1] == "das selbst sind"
+
+
+def test_names_and_abbreviations_stay():
+    name, unit = line("Mr Haruto", {5: {"v": 0.3}}), line("Amt", {1: {"n": 0.06}})
+    assert texts(line(ENGLISH), name, unit)[1:] == ["Mr Haruto", "Amt"]
+
+
+def test_words_stay_where_the_language_is_unknown():
+    foreign = "zlotwe grapsi vuuren kolder mipsek"
+    assert texts(line(foreign), line("compary", {5: {"n": 0.2}}))[1] == "compary"
+
+
+def test_glued_words_are_parted_where_the_network_saw_something_of_a_space():
+    seen = line("noticeoftermination", spaces={6: 0.2, 8: 0.04})
+    unseen = line("noticeoftermination")
+    assert texts(line(ENGLISH), seen, unseen)[1:] == ["notice of termination", unseen.text]
+
+
+def test_parts_of_glued_words_keep_their_glyphs():
+    parted = settled([line(ENGLISH), line("statesthat", spaces={6: 0.3})])[1]
+    assert parted.text == "states that"
+    assert parted.probabilities[6] == 0.3
+    assert parted.glyphs[:, 0].tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9]
+
+
+def test_a_speck_over_a_letter_is_no_accent():
+    speck = line("TRÚST 5", {2: {"U": 0.3}})
+    assert texts(line("5 6 7"), speck)[1] == "TRUST 5"
+
+
+def test_an_accent_that_the_page_shows_stays():
+    assert texts(line("le café"), line("caf\u00e9", {3: {"e": 0.3}}))[1] == "café"
+
+
+def test_a_slashed_zero_is_a_zero():
+    zero = settled([line("θ", {0: {"0": 0.31}}, sure=0.46)])[0]
+    assert zero.text == "0"
+    assert zero.confidence > 0.7
+
+
+def test_a_greek_letter_among_letters_stays():
+    assert texts(line("sin θ", {4: {"0": 0.3}})) == ["sin θ"]
