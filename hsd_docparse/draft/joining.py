@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from hsd_docparse.document import Line
 
-UNSPACED = re.compile(
+_UNSPACED = re.compile(
     "[\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff00-\uff60\uffe0-\uffef]"
 )
