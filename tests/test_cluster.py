@@ -24,6 +24,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def most_at_once(state: State) -> int:
+    """How many documents were being converted when most were."""
+    running: set[str] = set()
+    most = 0
+    for event in state.events():
+        (running.add if event.state == "running" else running.discard)(event.path)
+        most = max(most, len(running))
+    return most
+
+
 def test_an_actor_that_is_killed_costs_nothing_but_time(folder: Path, tmp_path: Path) -> None:
     calm, torn = tmp_path / "calm", tmp_path / "torn"
     assert kills.start(folder, calm).wait() == 1
@@ -35,4 +45,5 @@ def test_an_actor_that_is_killed_costs_nothing_but_time(folder: Path, tmp_path: 
     with State(torn) as state:
         assert (state.counts().done, state.counts().failed) == (13, 3)
         assert any("ended its process" in event.note for event in state.events())
+        assert most_at_once(state) <= 2
     assert kills.outputs(torn) == kills.outputs(calm)
