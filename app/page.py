@@ -26,6 +26,7 @@ from hsd_docparse.document import Document, Page
 from hsd_docparse.export import Outputs
 from hsd_docparse.jobs import ENDED, Job, Jobs, Limits, RefusedError, archive
 from hsd_docparse.render import FORMATS, render
+from hsd_docparse.wording import counted
 
 HERE = Path(__file__).parent
 SHOWN = 200_000
@@ -329,4 +330,4 @@ def _document(job: Job, pages: Sequence[Page]) -> Document:
 def _excerpt(text: str) -> str:
     if len(text) <= SHOWN:
         return text
-    return f"{text[:SHOWN]}\n\n… {len(text) - SHOWN:,} more characters are in the file."
+    return f"{text[:SHOWN]}\n\n… {counted(len(text) - SHOWN, 'more character')} in the file."

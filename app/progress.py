@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from hsd_docparse.jobs import Job
+from hsd_docparse.wording import counted
 
 
 def progress(jobs: Sequence[Job]) -> str:
@@ -34,20 +35,16 @@ def describe(job: Job) -> str:
     if job.state == "failed":
         return job.error or "failed"
     if job.state == "cancelled":
-        return f"cancelled after {_pages(read)}"
+        return f"cancelled after {counted(read, 'page')}"
     if job.state == "done":
         failed = sum(page.error is not None for page in job.pages)
         lost = f", {failed} could not be read" if failed else ""
-        return f"{_pages(read)} in {job.seconds:.1f} s{lost}"
+        return f"{counted(read, 'page')} in {job.seconds:.1f} s{lost}"
     if job.total is None:
         return "is being opened"
     left = job.seconds_left
     eta = "" if left is None else f", about {_duration(left)} left"
-    return f"{read} of {_pages(job.total)}{eta}"
-
-
-def _pages(count: int) -> str:
-    return f"{count} page{'s' * (count != 1)}"
+    return f"{read} of {counted(job.total, 'page')}{eta}"
 
 
 def _duration(seconds: float) -> str:

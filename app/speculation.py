@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from hsd_docparse.document import Page, Speculation
+from hsd_docparse.wording import counted
 
 PLAIN = "plain decoding, at least"
 SPECULATIVE = "as it was read"
@@ -53,7 +54,7 @@ def _words(told: Speculation, spent: float, plain: float) -> str:
     calls = told.page_calls + told.region_calls
     share = told.accepted / told.proposed if told.proposed else 0.0
     lines = [
-        f"**{told.target}** wrote {told.tokens} tokens in {calls} calls, "
+        f"**{told.target}** wrote {counted(told.tokens, 'token')} in {counted(calls, 'call')}, "
         f"{max(told.tokens - calls, 0)} fewer than plain decoding makes.",
         f"It accepted {told.accepted} of {told.proposed} drafted tokens ({share:.0%}).",
         "The output is token for token what it writes alone." if told.lossless else "",

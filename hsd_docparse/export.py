@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -113,33 +114,42 @@ def export(
 ) -> Iterator[PageRead]:
     """Write ``conversion`` to one stream a format, and yield each page once it is written.
 
-    With ``figures``, a folder beside the streams' files, figures are saved there and linked;
+    With ``figures``, a folder beside the streams' files, figures are saved there and linked, or
+    put into formats that are whole in one file;
     with ``layouts``, a path without suffix, a picture of each page's regions is saved as
     ``layouts.page-N.layout.png``. Both need a conversion with pictures.
     """
-    writers = [
-        FORMATS[name].writer(stream, conversion.document, password=conversion.password)
+    writers = {
+        name: FORMATS[name].writer(stream, conversion.document, password=conversion.password)
         for name, stream in streams.items()
-    ]
+    }
     for read in conversion.reads:
-        links = _save_figures(read, figures) if figures else {}
+        saved = _save_figures(read, figures) if figures else {}
         if layouts:
             _save_layout(read, layouts)
-        for writer in writers:
-            writer.write(read.page, links)
+        for name, writer in writers.items():
+            link = _data_url if FORMATS[name].embeds else _relative_url
+            writer.write(read.page, {index: link(path) for index, path in saved.items()})
         yield read
-    for writer in writers:
+    for writer in writers.values():
         writer.finish()
 
 
-def _save_figures(read: PageRead, folder: Path) -> dict[int, str]:
+def _save_figures(read: PageRead, folder: Path) -> dict[int, Path]:
     from hsd_docparse.render.figures import save_figures
 
     page, picture = read
     if picture is None or not any(region.kind == "figure" for region in page.regions):
         return {}
-    saved = save_figures(picture, page, folder)
-    return {index: quote(f"{folder.name}/{path.name}") for index, path in saved.items()}
+    return save_figures(picture, page, folder)
+
+
+def _relative_url(figure: Path) -> str:
+    return quote(f"{figure.parent.name}/{figure.name}")
+
+
+def _data_url(figure: Path) -> str:
+    return f"data:image/png;base64,{b64encode(figure.read_bytes()).decode()}"
 
 
 def _save_layout(read: PageRead, base: Path) -> None:

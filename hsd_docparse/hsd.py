@@ -25,6 +25,7 @@ from hsd_docparse.speculative import (
     Request,
     run,
 )
+from hsd_docparse.wording import counted
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -149,7 +150,7 @@ def verify_page(
     lost = left_out(page.regions, regions)
     warnings = list(page.warnings)
     if lost:
-        warnings.append(f"The target left out {lost} lines that the draft has.")
+        warnings.append(f"The target left out {counted(lost, 'line')} of the draft.")
     return replace(page, regions=regions, warnings=warnings, speculation=speculation)
 
 
@@ -159,7 +160,8 @@ def has_text_for(target: DocumentTarget, page: Page) -> bool:
 
 
 def _left(target: DocumentTarget, regions: int) -> str:
-    return f"{regions} regions are not of the kind that {target.name} reads; their draft stands."
+    kind = f"of a kind that {target.name} does not read"
+    return f"The draft stands for {counted(regions, 'region')} {kind}."
 
 
 def left_out(draft: Sequence[Region], verified: Sequence[Region]) -> int:

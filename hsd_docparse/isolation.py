@@ -85,7 +85,7 @@ class Worker:
         try:
             answer = self._answers.get(timeout=seconds)
         except Empty:
-            raise WorkerLostError(f"took longer than {deadline:g} seconds") from None
+            raise WorkerLostError(f"took longer than {deadline:g} s") from None
         if answer is None:
             code = self._process.wait()
             killed = code == -getattr(signal, "SIGKILL", 0)

@@ -25,6 +25,7 @@ from hsd_docparse.convert import PageRead, Settings
 from hsd_docparse.document import Document, Page
 from hsd_docparse.errors import DocparseError
 from hsd_docparse.export import Outputs, exporting, output_names, output_path
+from hsd_docparse.wording import counted
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -50,17 +51,23 @@ class TooManyError(RefusedError):
     """More jobs wait than `Limits.waiting`."""
 
 
+class FullError(RefusedError):
+    """What is kept takes more bytes than `Limits.disk`."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What is taken from strangers: ``bytes`` of an upload, ``pages`` of a document, jobs
     ``waiting`` at a time, ``threads`` that convert; ``kept`` is for how many seconds what has
-    ended stays."""
+    ended stays, ``disk`` how many bytes uploads and results may take together until nothing more
+    is taken or written: the last that was begun may exceed it."""
 
     bytes: int = 200 << 20
     pages: int = 1000
     waiting: int = 100
     threads: int = 1
     kept: float = 3600.0
+    disk: int = 10 << 30
 
 
 class Job:
@@ -80,6 +87,8 @@ class Job:
         self.error: str | None = None
         self.began: float | None = None
         self.ended: float | None = None
+        self.size = 0
+        """Bytes of its folder when they were last counted."""
         self.busy = Lock()
         """Held while its folder is written to."""
         self._changed = Condition()
@@ -117,6 +126,11 @@ class Job:
         """A JPEG of page ``number``, on which its boxes are; None where it could not be drawn."""
         path = self.folder / "pages" / f"{number}.jpg"
         return path if path.exists() else None
+
+    def measure(self) -> None:
+        """Count the bytes of its folder."""
+        files = (path for path in self.folder.rglob("*") if path.is_file())
+        self.size = sum(path.stat().st_size for path in files)
 
     def wait(self, seen: int, timeout: float) -> int:
         """Wait until there is news since ``seen``, a value returned before (0 at first), at most
@@ -181,6 +195,7 @@ class Jobs:
             job.input.parent.mkdir(parents=True)
             try:
                 _copy(upload, job.input, self.limits.bytes, job.name)
+                job.measure()
             except BaseException:
                 shutil.rmtree(job.folder, ignore_errors=True)
                 raise
@@ -191,17 +206,27 @@ class Jobs:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """A place in the queue for a document that is coming in. Raises `TooManyError`."""
+        """A place in the queue for a document that is coming in. Raises `RefusedError`."""
+        self.require_room()
         with self._lock:
             waiting = sum(job.state == "waiting" for job in self._jobs.values()) + self._coming
             if waiting >= self.limits.waiting:
-                raise TooManyError(f"{waiting} documents are waiting already; try again later.")
+                raise TooManyError(
+                    f"The queue is full with {counted(waiting, 'document')}; try again later."
+                )
             self._coming += 1
         try:
             yield
         finally:
             with self._lock:
                 self._coming -= 1
+
+    def require_room(self) -> None:
+        """Raises `FullError`."""
+        with self._lock:
+            used = sum(job.size for job in self._jobs.values())
+        if used > self.limits.disk:
+            raise FullError("There is no more room for results; remove some, or try again later.")
 
     def job(self, id: str) -> Job:
         """Raises `KeyError` where there is none, or it was removed."""
@@ -221,7 +246,10 @@ class Jobs:
         """Hold the folder of ``job`` to write to it; one that was removed meanwhile goes after."""
         try:
             with job.busy:
-                yield
+                try:
+                    yield
+                finally:
+                    job.measure()
         finally:
             with self._lock:
                 kept = job.id in self._jobs
@@ -266,6 +294,8 @@ class Jobs:
                     if job.state == "cancelled":
                         raise _Cancelled
                     job._add(page if self._pictures else replace(page, regions=[]), picture)
+                    job.measure()
+                    self.require_room()
             job._become("done")
         except _Cancelled:
             pass
@@ -335,6 +365,6 @@ def _copy(upload: BinaryIO, path: Path, limit: int, name: str) -> None:
         while block := upload.read(_BLOCK):
             copied += len(block)
             if copied > limit:
-                most = f"{limit >> 20} MB" if limit >> 20 else f"{limit} bytes"
+                most = f"{limit >> 20} MB" if limit >> 20 else counted(limit, "byte")
                 raise TooLargeError(f"{name} is larger than {most}, the most that is taken.")
             file.write(block)

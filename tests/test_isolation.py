@@ -81,7 +81,7 @@ def read(path: Path, deadline: float = 20, **options: object) -> list[tuple[str,
     [
         ("crash", "crashed its reader (exit status -11), and was given up."),
         ("leave", "crashed its reader (exit status 7), and was given up."),
-        ("hang", "took longer than 2 seconds, and was given up."),
+        ("hang", "took longer than 2 s, and was given up."),
     ],
 )
 def test_a_page_that_ends_its_process_costs_itself(tmp_path: Path, word: str, error: str) -> None:
@@ -199,7 +199,7 @@ def test_a_file_that_cannot_be_opened_in_time_is_damaged(
     monkeypatch.setattr(isolation, "PROGRAM", hangs)
     monkeypatch.setattr(isolation, "_STARTING", 0.0)
     path = book(tmp_path, "one")
-    with pytest.raises(InputError, match=r"took longer than 0.5 seconds while it was opened"):
+    with pytest.raises(InputError, match=r"took longer than 0.5 s while it was opened"):
         read(path, deadline=0.5)
 
 

@@ -16,6 +16,7 @@ from hsd_docparse.document import Page
 from hsd_docparse.export import Outputs
 from hsd_docparse.jobs import (
     ENDED,
+    FullError,
     Job,
     Jobs,
     Limits,
@@ -94,7 +95,7 @@ def test_regions_are_kept_in_memory_only_for_who_shows_them(fakes: None, jobs: J
 
 
 def test_limits_are_kept(jobs: Jobs) -> None:
-    with pytest.raises(TooLargeError, match="larger than 1000 bytes"):
+    with pytest.raises(TooLargeError, match="larger than 1,000 bytes"):
         submit(jobs, "word " * 300)
     assert list(jobs.folder.iterdir()) == []
     job = ended(submit(jobs, "one " * 6))
@@ -104,6 +105,24 @@ def test_limits_are_kept(jobs: Jobs) -> None:
 def test_a_full_queue_takes_no_more(fakes: None) -> None:
     with Jobs(Limits(waiting=0)) as jobs, pytest.raises(TooManyError, match="try again later"):
         submit(jobs, "one")
+
+
+def test_results_take_no_more_than_the_disk_may_hold(fakes: None) -> None:
+    with Jobs(Limits(disk=1000)) as jobs:
+        small = ended(submit(jobs, "one"))
+        with small.busy:
+            pass  # it is measured then
+        assert 0 < small.size < 1000
+        large = ended(submit(jobs, "figure " * 10))
+        assert (large.state, large.error) == (
+            "failed",
+            "There is no more room for results; remove some, or try again later.",
+        )
+        assert len(large.pages) < 10
+        with pytest.raises(FullError):
+            submit(jobs, "one")
+        jobs.remove(large.id)
+        assert ended(submit(jobs, "one")).state == "done"
 
 
 def test_uploads_that_come_in_take_places_too(fakes: None) -> None:

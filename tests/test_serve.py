@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -35,13 +36,18 @@ def test_it_serves_until_it_is_stopped_and_leaves_nothing(
     folder.mkdir()
     environment = {**os.environ, "DOCPARSE_AUTH": "me:secret", "TMPDIR": str(folder)}
     with log.open("w") as file:
-        server = subprocess.Popen([*COMMAND, "--port", "0"], env=environment, stderr=file)
+        command = [*COMMAND, "--port", "0", "--max-connections", "2"]
+        server = subprocess.Popen(command, env=environment, stderr=file)
     try:
         until(lambda: "running on" in log.read_text())
         url = log.read_text().split("running on ")[1].split()[0]
         assert httpx.get(f"{url}/version").status_code == 401
         assert httpx.get(f"{url}/version", auth=("me", "secret")).json()["target"] == "none"
         assert httpx.get(f"{url}/health", headers={"Host": "evil.example"}).status_code == 400
+        address = ("127.0.0.1", int(url.rpartition(":")[2]))
+        with socket.create_connection(address), socket.create_connection(address):
+            assert httpx.get(f"{url}/health").status_code == 503
+        until(lambda: httpx.get(f"{url}/health").status_code == 200)
         assert list(folder.iterdir())
         code, message = refused("--port", url.rpartition(":")[2])
         assert code == 1

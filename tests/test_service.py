@@ -91,6 +91,29 @@ def test_html_is_shown_without_any_rights(client: TestClient) -> None:
     assert page.headers["content-security-policy"].startswith("sandbox; default-src 'none';")
 
 
+def test_html_holds_its_figures(client: TestClient) -> None:
+    url = submit(client, "figure", formats="html,md", figures="true")
+    ended(client, url)
+    page = client.get(f"{url}/result.html")
+    assert '<img src="data:image/png;base64,iVBOR' in page.text
+    assert "img-src data:" in page.headers["content-security-policy"]
+    assert "](book.figures/page-1-fig-1.png)" in client.get(f"{url}/result.md").text
+
+
+def test_without_room_nothing_is_taken_and_no_archive_made(fakes: None) -> None:
+    with Jobs(Limits(disk=50)) as jobs:
+        client = TestClient(create_app(jobs))
+        url = submit(client, "one")
+        assert ended(client, url)["state"] == "done"
+        jobs.job(url.rpartition("/")[2]).size = 51
+        for full in (post(client, "two"), client.get(f"{url}/archive")):
+            assert full.status_code == 507
+            assert "no more room" in full.json()["error"]
+            assert full.headers["retry-after"] == "600"
+        assert client.delete(url).status_code == 204
+        assert post(client, "two").status_code == 202
+
+
 def test_what_goes_wrong_is_said(client: TestClient) -> None:
     job = ended(client, submit(client, "one refused three"))
     assert job["state"] == "done"

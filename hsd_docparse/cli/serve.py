@@ -15,6 +15,7 @@ from hsd_docparse.cli.server import (
     LIMITS,
     Deadline,
     Keep,
+    MaxDiskMb,
     MaxMb,
     MaxPages,
     MaxWaiting,
@@ -63,6 +64,10 @@ def serve(
     max_mb: MaxMb = LIMITS.bytes >> 20,
     max_pages: MaxPages = LIMITS.pages,
     max_waiting: MaxWaiting = LIMITS.waiting,
+    max_disk_mb: MaxDiskMb = LIMITS.disk >> 20,
+    max_connections: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Most clients that are served at a time.")
+    ] = 200,
     keep: Keep = LIMITS.kept,
     deadline: Deadline = DEADLINE,
 ) -> None:
@@ -89,7 +94,7 @@ def serve(
             f"docparse: anybody who can reach {host} may upload documents; set DOCPARSE_AUTH.",
             file=sys.stderr,
         )
-    limits = Limits(max_mb << 20, max_pages, max_waiting, kept=keep)
+    limits = Limits(max_mb << 20, max_pages, max_waiting, kept=keep, disk=max_disk_mb << 20)
     # Both end the block below, which removes the folder.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -101,6 +106,7 @@ def serve(
                 port=port,
                 server_header=False,
                 timeout_graceful_shutdown=CLOSING,
+                limit_concurrency=max_connections + 1,  # from that many on it refuses
             )
     except KeyboardInterrupt:
         pass

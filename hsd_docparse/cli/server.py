@@ -18,6 +18,14 @@ MaxPages = Annotated[int, typer.Option(metavar="N", min=1, help="Most pages of a
 MaxWaiting = Annotated[
     int, typer.Option(metavar="N", min=1, help="Most documents that wait at a time.")
 ]
+MaxDiskMb = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Most that uploads and results take together, in megabytes of 2^20 bytes.",
+    ),
+]
 Keep = Annotated[float, typer.Option(metavar="SECONDS", min=1, help="How long results stay.")]
 Deadline = Annotated[
     float,

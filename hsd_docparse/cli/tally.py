@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hsd_docparse.convert import Conversion
 from hsd_docparse.document import Page
+from hsd_docparse.wording import counted
 
 CONVERTED, FILE_FAILED, USAGE, PAGE_FAILED = 0, 1, 2, 3
 
@@ -50,11 +51,11 @@ def worst(*codes: int) -> int:
 def summary(path: Path, conversion: Conversion, tally: Tally, seconds: float) -> str:
     """One line: pages, seconds, how they were read and what speculation gained."""
     document = conversion.document
-    count = f"{tally.pages} page{'s' * (tally.pages != 1)}"
+    count = counted(tally.pages, "page")
     line = f"{path}: {count} in {seconds:.1f} s, {document.mode}"
     calls = tally.page_calls + tally.region_calls
     if calls:
-        line += f" with {document.target}, {calls} target calls"
+        line += f" with {document.target}, {counted(calls, 'target call')}"
     if tally.page_calls:
         line += f", {tally.tokens / tally.page_calls:.1f} tokens a call on the page"
     return line + (f", {tally.failed} could not be read" if tally.failed else "")
@@ -67,7 +68,7 @@ def remarks(path: Path, tally: Tally) -> Iterator[str]:
     for warning, numbers in islice(tally.warnings.items(), MOST_WARNINGS):
         yield f"{path}, page {ranges(numbers)}: {warning}"
     if (rest := len(tally.warnings) - MOST_WARNINGS) > 0:
-        yield f"{path}: {rest} more warnings; -f json lists them all."
+        yield f"{path}: {counted(rest, 'more warning')}; -f json lists them all."
 
 
 def ranges(numbers: list[int]) -> str:

@@ -22,6 +22,7 @@ from hsd_docparse.draft.orientation import (
     turned_quads,
 )
 from hsd_docparse.draft.recognizer import Reading, shared_recognizer
+from hsd_docparse.wording import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,18 +141,17 @@ def _read_foreign(reading: PageReading, quads: NDArray[np.float32]) -> None:
     script = tesseract.script_of(alone)
     languages = tesseract.languages_for(script) if script else []
     what = f"{script} script" if script else "a script or a hand that the bundled OCR cannot read"
+    lines = counted(len(quads), "line")
     found = tesseract.read_lines(alone, languages) if languages else []
     if not found:
         advice = f": tesseract-ocr-{tesseract.LANGUAGES[script][0]}" if script else ""
         reading.warnings.append(
-            f"{len(quads)} lines are in {what} and are left out; Tesseract is asked where it and "
+            f"{lines} in {what} left out; Tesseract is asked where it and "
             f"its package for the language are installed{advice}."
         )
         return
     reading.lines = sorted([*reading.lines, *found], key=lambda line: line.box.y0)
-    reading.warnings.append(
-        f"{len(quads)} lines are in {what}; Tesseract read them ({'+'.join(languages)})."
-    )
+    reading.warnings.append(f"{lines} in {what} read by Tesseract ({'+'.join(languages)}).")
 
 
 def _is_lone_text(line: Line) -> bool:

@@ -162,6 +162,7 @@ def _packed(parts: list[str], between: str, taken: int = 0) -> Iterator[str]:
 @dataclass(frozen=True)
 class ChunkFormat:
     binary: ClassVar[bool] = False
+    embeds: ClassVar[bool] = False
 
     suffix: str = ".chunks.jsonl"
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TextIO
 from hsd_docparse.document import Document, Page
 
 FigureLinks = Mapping[int, str]
-"""Where the pictures of a page's figures are: index of the region -> relative URL."""
+"""Where the pictures of a page's figures are: index of the region -> relative URL, or data URL."""
 
 
 class Writer(Protocol):
@@ -24,13 +24,16 @@ class Writer(Protocol):
 
 class Format(Protocol):
     """``binary``: its writers want a stream of bytes that can seek, and the file that the document
-    was read from, and no stream of text."""
+    was read from, and no stream of text. ``embeds``: they want links that hold the pictures."""
 
     @property
     def suffix(self) -> str: ...
 
     @property
     def binary(self) -> bool: ...
+
+    @property
+    def embeds(self) -> bool: ...
 
     def writer(self, stream: Any, document: Document, *, password: str | None = None) -> Writer:
         """A writer to ``stream``, which stays open. The pages of ``document`` may not exist yet;
@@ -54,6 +57,7 @@ class PagedText:
     separator: str
     tail: str
     joined: bool = True
+    embeds: bool = False
 
     def writer(self, stream: TextIO, document: Document, *, password: str | None = None) -> Writer:
         from hsd_docparse.render.joining import JoiningWriter

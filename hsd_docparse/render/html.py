@@ -149,4 +149,4 @@ def _head(document: Document) -> str:
     )
 
 
-HTML = PagedText(".html", _head, _page, separator="", tail="</body>\n</html>\n")
+HTML = PagedText(".html", _head, _page, separator="", tail="</body>\n</html>\n", embeds=True)

@@ -19,6 +19,7 @@ FAILURES = {
     413: "The upload is too large.",
     422: "A field has a value that is not taken.",
     429: "Too many documents are waiting.",
+    507: "There is no more room for results.",
 }
 
 

@@ -16,7 +16,7 @@ from starlette.routing import Match, Route
 
 from hsd_docparse import __version__
 from hsd_docparse.convert import Settings
-from hsd_docparse.jobs import Jobs, TooLargeError, TooManyError
+from hsd_docparse.jobs import FullError, Jobs, TooLargeError, TooManyError
 from hsd_docparse.service.answers import FAILURES, failures
 from hsd_docparse.service.routes import health, router, submit
 from hsd_docparse.service.upload import body_schema, fields_model
@@ -57,7 +57,7 @@ def create_app(
         methods=["POST"],
         status_code=202,
         dependencies=[Depends(_from_no_other_site)],
-        responses=failures(400, 403, 408, 413, 422, 429),
+        responses=failures(400, 403, 408, 413, 422, 429, 507),
         openapi_extra={"requestBody": body_schema(app.state.fields)},
     )
     guarded.include_router(router)
@@ -67,6 +67,7 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(TooLargeError, _too_large)
     app.add_exception_handler(TooManyError, _too_many)
+    app.add_exception_handler(FullError, _full)
     app.add_exception_handler(Exception, _unexpected)
     if hosts is not None:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
@@ -128,6 +129,10 @@ async def _too_large(request: Request, error: Exception) -> Response:
 
 async def _too_many(request: Request, error: Exception) -> Response:
     return _failure(request, 429, str(error), {"Retry-After": "30"})
+
+
+async def _full(request: Request, error: Exception) -> Response:
+    return _failure(request, 507, str(error), {"Retry-After": "600"})
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

@@ -13,7 +13,9 @@ from hsd_docparse.service.answers import FAILURES
 
 PASSIVE = {
     "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+    "Content-Security-Policy": (
+        "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    ),
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """What stands in a document must not act in the name of the server."""
@@ -36,12 +38,13 @@ def result_of(job: Job, format: str) -> FileResponse:
 
 def archive_of(job: Job, jobs: Jobs) -> FileResponse:
     """A zip file of all outputs, made when it is first asked for. Raises `HTTPException` where
-    there are none yet or any more."""
+    there are none yet or any more, `FullError` where there is no room for it."""
     _require_done(job)
     path = job.folder / f"{job.base.name}.zip"
     try:
         with jobs.writing(job):
             if not path.exists():
+                jobs.require_room()
                 part = path.with_name("archive.part")
                 archive([job], part)
                 part.replace(path)

@@ -120,7 +120,7 @@ def result(job: Found, format: str) -> FileResponse:
     response_class=FileResponse,
     responses={
         200: {"description": "A zip file.", "content": {"application/zip": {}}},
-        **failures(404, 409),
+        **failures(404, 409, 507),
     },
 )
 def zipped(request: Request, job: Found) -> FileResponse:

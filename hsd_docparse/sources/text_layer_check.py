@@ -17,6 +17,7 @@ import pymupdf
 from hsd_docparse.document import Box, Line
 from hsd_docparse.sources.glyphs import Glyph
 from hsd_docparse.sources.painting import Painted
+from hsd_docparse.wording import counted
 
 GARBLED_SHARE = 0.10
 """Share of characters without a meaning from which the whole layer is given up."""
@@ -64,7 +65,9 @@ def check_text_layer(
     if problem is None and _picture_share(painted, sheet) > _PICTURE_SHARE:
         inked = sum(line.box.overlap(sheet) for line, _ in seen)
         if inked < _STAMP_SHARE * sheet.area:
-            problem = f"a picture fills the page and only {len(glyphs)} characters are text"
+            problem = (
+                f"a picture fills the page beside no more than {counted(len(glyphs), 'character')}"
+            )
     return Verdict(problem, hidden)
 
 

@@ -79,14 +79,14 @@ def test_without_tesseract_they_are_left_out_and_named() -> None:
     reading = ocr.read_page(Image.new("RGB", (400, 400), "white"))
     assert [line.text for line in reading.lines] == ["Well read"]
     (warning,) = reading.warnings
-    assert warning.startswith("1 lines are in a script or a hand that the bundled OCR cannot read")
+    assert warning.startswith("1 line in a script or a hand that the bundled OCR cannot read")
 
 
 @pytest.mark.usefixtures("_a_tesseract")
 def test_with_tesseract_they_are_read_in_logical_order() -> None:
     reading = ocr.read_page(Image.new("RGB", (400, 400), "white"))
     assert [line.text for line in reading.lines] == ["Well read", "שלום עולם", "סוף"]
-    assert reading.warnings == ["1 lines are in Hebrew script; Tesseract read them (heb)."]
+    assert reading.warnings == ["1 line in Hebrew script read by Tesseract (heb)."]
     line = reading.lines[1]
     assert line.box == (10, 200, 300, 220)
     assert line.probabilities == pytest.approx([0.9] * 4 + [0.5] * 5)

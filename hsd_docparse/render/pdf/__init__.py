@@ -16,6 +16,7 @@ class PdfFormat:
     """Named ``.ocr.pdf``, so that no document is overwritten by its own result."""
 
     binary: ClassVar[bool] = True
+    embeds: ClassVar[bool] = False
 
     suffix: str = ".ocr.pdf"
 
