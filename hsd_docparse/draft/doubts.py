@@ -16,7 +16,7 @@ from hsd_docparse.draft.recognizer import Reading
 
 _SURE = 0.97
 """Probability from which a character is beyond doubt."""
-_WORD = re.compile("[A-Za-z\u00c0-\u024f]{2,}")
+_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
 _SLASHED_ZERO = frozenset("\u03b8\u0398\u2205\u00d8\u00f8")
 """What a zero with a stroke or a dot is taken for."""
 _PLAIN = 0.1
@@ -26,7 +26,7 @@ _LEAST = 0.02
 _COMMON = 1e-6
 """Frequency from which a word stands alone: word lists hold many scraps that are rarer."""
 _SHORTEST = 2
-"""Letters of such a word."""
+"""Letters from which a string may be a word that was misread, or one of two that are glued."""
 _BEAM = 16
 """Likeliest beginnings of a word that are followed."""
 
@@ -48,7 +48,10 @@ def settled(readings: Sequence[Reading]) -> list[Reading]:
     }
     readings = [_plain(reading, shown) for reading in readings]
     dictionary = dictionary_for(
-        word for reading in readings for word in _WORD.findall(reading.text)
+        word
+        for reading in readings
+        for word in _WORD.findall(reading.text)
+        if len(word) >= _SHORTEST
     )
     if dictionary is None:
         return readings
@@ -75,17 +78,27 @@ def _plain(reading: Reading, shown: Set[str]) -> Reading:
 
 def _with_words(reading: Reading, dictionary: Dictionary) -> Reading:
     letters = _letters(reading)
-    changed: list[_Letter] = []
+    written: list[_Letter] = []
+    before: list[_Letter] = []
     end = 0
     for word in _WORD.finditer(reading.text):
-        changed += letters[end : word.start()]
-        end = word.end()
-        own = letters[word.start() : end]
-        if not dictionary.frequency(word[0]):
+        between, own = letters[end : word.start()], letters[word.start() : word.end()]
+        spaced = [letter.char for letter in between] == [" "]
+        if not (spaced and before and _belongs(before, own, dictionary)):
+            written += between
+        if len(own) >= _SHORTEST and not dictionary.frequency(word[0]):
             own = _meant(own, reading, dictionary) or _parted(own, reading, dictionary) or own
-        changed += own
-    changed += letters[end:]
-    return _written(reading, changed)
+        written += own
+        before, end = own, word.end()
+    return _written(reading, [*written, *letters[end:]])
+
+
+def _belongs(first: list[_Letter], second: list[_Letter], dictionary: Dictionary) -> bool:
+    """Whether both are one word: the longer part is none, as in "m ainly"."""
+    longer, whole = max(first, second, key=len), [*first, *second]
+    if dictionary.frequency(_text(longer)) or not _text(whole)[1:].islower():
+        return False  # capitals are abbreviations and names
+    return _stands_alone(whole, dictionary)
 
 
 def _meant(
@@ -107,8 +120,7 @@ def _meant(
     # A short string that no list holds, an abbreviation, is likelier than a long one.
     most = read * 10.0 ** -min(len(letters) + 2, 7)
     for p, word in beam:
-        text = "".join(letter.char for letter in word)
-        likely = p * dictionary.frequency(text)
+        likely = p * dictionary.frequency(_text(word))
         if p >= _LEAST * read and likely > most:
             most, best = likely, [_cased(new, old) for new, old in zip(word, letters, strict=True)]
     return best
@@ -136,7 +148,11 @@ def _parted(
 
 
 def _stands_alone(letters: Sequence[_Letter], dictionary: Dictionary) -> bool:
-    return dictionary.frequency("".join(letter.char for letter in letters)) >= _COMMON
+    return dictionary.frequency(_text(letters)) >= _COMMON
+
+
+def _text(letters: Sequence[_Letter]) -> str:
+    return "".join(letter.char for letter in letters)
 
 
 def _is_letter(char: str) -> bool:
@@ -155,7 +171,7 @@ def _written(reading: Reading, letters: Sequence[_Letter]) -> Reading:
     sources = [letter.source for letter in letters]
     kept = len(letters) == len(reading.text)
     return Reading(
-        "".join(letter.char for letter in letters),
+        _text(letters),
         [letter.probability for letter in letters],
         reading.glyphs[sources],
         reading.others if kept else {},

@@ -55,6 +55,17 @@ def test_parts_of_glued_words_keep_their_glyphs():
     assert parted.glyphs[:, 0].tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9]
 
 
+def test_parts_of_a_word_come_together_where_the_longer_is_none():
+    assert texts(line(ENGLISH), line("is m ainly especi ally so"))[1] == "is mainly especially so"
+
+
+def test_words_that_would_make_another_stay_apart():
+    assert (
+        texts(line(ENGLISH), line("a or b and c, in to U.P Iss"))[1]
+        == "a or b and c, in to U.P Iss"
+    )
+
+
 def test_a_speck_over_a_letter_is_no_accent():
     speck = line("TRÚST 5", {2: {"U": 0.3}})
     assert texts(line("5 6 7"), speck)[1] == "TRUST 5"
