@@ -71,7 +71,8 @@ def _plain(reading: Reading, shown: Set[str]) -> Reading:
             letters[place] = _Letter("0", probability + sum(zeros), place)
             continue
         base = unicodedata.normalize("NFD", char)[0]
-        if char not in shown and others.get(base, 0.0) >= _PLAIN * probability:
+        accented = base.isascii() and char not in shown
+        if accented and others.get(base, 0.0) >= _PLAIN * probability:
             letters[place] = _Letter(base, probability + others[base], place)
     return _written(reading, letters)
 
@@ -129,7 +130,8 @@ def _meant(
 def _cased(new: _Letter, old: _Letter) -> _Letter:
     if new.char.isupper() == old.char.isupper():
         return new
-    return new._replace(char=new.char.upper() if old.char.isupper() else new.char.lower())
+    char = new.char.upper() if old.char.isupper() else new.char.lower()
+    return new._replace(char=char) if len(char) == 1 else new
 
 
 def _parted(

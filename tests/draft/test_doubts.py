@@ -75,6 +75,15 @@ def test_an_accent_that_the_page_shows_stays():
     assert texts(line("le café"), line("caf\u00e9", {3: {"e": 0.3}}))[1] == "café"
 
 
+def test_a_voiced_kana_stays():
+    assert texts(line("\u304c", {0: {"\u304b": 0.3}})) == ["\u304c"]
+
+
+def test_a_letter_whose_other_case_has_two_characters_keeps_its_own():
+    read = settled([line(ENGLISH), line("compa\u0130y", {5: {"n": 0.3}})])[1]
+    assert len(read.text) == len(read.probabilities) == len(read.glyphs)
+
+
 def test_a_slashed_zero_is_a_zero():
     zero = settled([line("θ", {0: {"0": 0.31}}, sure=0.46)])[0]
     assert zero.text == "0"
