@@ -23,6 +23,8 @@ _PLAIN = 0.1
 """Probability, over that of the symbol that was read, from which a plain one is taken for it."""
 _LEAST = 0.02
 """Probability of a word, over that of what was read and is no word, from which it may be meant."""
+_SPACE = 0.35
+"""Probability from which a space is written that was not read; within words it takes more."""
 _COMMON = 1e-6
 """Frequency from which a word stands alone: word lists hold many scraps that are rarer."""
 _SHORTEST = 2
@@ -46,7 +48,7 @@ def settled(readings: Sequence[Reading]) -> list[Reading]:
         for char, probability in zip(reading.text, reading.probabilities, strict=True)
         if probability >= _SURE
     }
-    readings = [_plain(reading, shown) for reading in readings]
+    readings = [_with_spaces(_plain(reading, shown)) for reading in readings]
     dictionary = dictionary_for(
         word
         for reading in readings
@@ -75,6 +77,29 @@ def _plain(reading: Reading, shown: Set[str]) -> Reading:
         if accented and others.get(base, 0.0) >= _PLAIN * probability:
             letters[place] = _Letter(base, probability + others[base], place)
     return _written(reading, letters)
+
+
+def _with_spaces(reading: Reading) -> Reading:
+    """With the spaces that the network nearly read beside figures and marks, and with the
+    decimal points of which it saw a trace where it read spaces."""
+    written: list[_Letter] = []
+    letters = _letters(reading)
+    for before, letter, after in zip([None, *letters], letters, [*letters[1:], None], strict=False):
+        p = reading.spaces.get(letter.source, 0.0)
+        if before and p >= _SPACE and _may_part(before.char, letter.char):
+            written.append(_Letter(" ", p, letter.source))
+        figures = before and after and before.char.isdigit() and after.char.isdigit()
+        if letter.char == " " and figures:
+            others = reading.others.get(letter.source, {})
+            point = next((char for char in others if char in (".", ",")), None)
+            if point:
+                letter = letter._replace(char=point, probability=others[point])
+        written.append(letter)
+    return _written(reading, written)
+
+
+def _may_part(first: str, second: str) -> bool:
+    return (first + second).isascii() and not (first + second).isalpha()
 
 
 def _with_words(reading: Reading, dictionary: Dictionary) -> Reading:
@@ -169,13 +194,12 @@ def _letters(reading: Reading) -> list[_Letter]:
 
 
 def _written(reading: Reading, letters: Sequence[_Letter]) -> Reading:
-    """``reading`` with other letters; its doubts are kept where there are as many."""
-    sources = [letter.source for letter in letters]
-    kept = len(letters) == len(reading.text)
+    """``reading`` with other letters, and the doubts of those that stayed."""
+    places = {letter.source: place for place, letter in enumerate(letters)}
     return Reading(
         _text(letters),
         [letter.probability for letter in letters],
-        reading.glyphs[sources],
-        reading.others if kept else {},
-        reading.spaces if kept else {},
+        reading.glyphs[[letter.source for letter in letters]],
+        {places[at]: others for at, others in reading.others.items() if at in places},
+        {places[at]: p for at, p in reading.spaces.items() if at in places},
     )

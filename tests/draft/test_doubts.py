@@ -55,6 +55,26 @@ def test_parts_of_glued_words_keep_their_glyphs():
     assert parted.glyphs[:, 0].tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9]
 
 
+def test_a_space_that_was_nearly_read_parts_figures_from_what_follows():
+    assert texts(line("53300KL", spaces={5: 0.38})) == ["53300 KL"]
+    assert texts(line("29/12/201711:41", spaces={10: 0.41})) == ["29/12/2017 11:41"]
+    assert texts(line("VE05", spaces={2: 0.1})) == ["VE05"]
+
+
+def test_such_a_space_parts_no_letters():
+    assert texts(line("V-February", spaces={5: 0.41})) == ["V-February"]
+
+
+def test_a_faint_decimal_point_is_no_space():
+    assert texts(line("6 00", {1: {"": 0.1, ".": 0.02}})) == ["6.00"]
+    assert texts(line("0010 9010", {4: {"": 0.02}})) == ["0010 9010"]
+
+
+def test_words_are_found_after_a_space_was_written():
+    doubted = line("No7 compary", {9: {"n": 0.2}}, {2: 0.4})
+    assert texts(line(ENGLISH), doubted)[1] == "No 7 company"
+
+
 def test_parts_of_a_word_come_together_where_the_longer_is_none():
     assert texts(line(ENGLISH), line("is m ainly especi ally so"))[1] == "is mainly especially so"
 
