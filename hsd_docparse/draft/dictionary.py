@@ -1,4 +1,4 @@
-"""How common words are, from the lists of pyspellchecker, which are made of film subtitles."""
+"""How common words are, from the lists that come with pyspellchecker."""
 
 from __future__ import annotations
 
