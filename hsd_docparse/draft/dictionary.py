@@ -1,4 +1,4 @@
-"""How common words are, from the lists of pyspellchecker, which are made of film subtitles."""
+"""How common words are, from the lists that come with pyspellchecker."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _FUNCTION_WORDS = {
     }.items()
 }
 """Language -> some of its commonest words, few of which another has."""
+_FEWEST = 5
+"""Words below which a text is in no language that one could name."""
 _LEAST_KNOWN = 0.5
 """Share of the words of a text that its language has to know: names and numbers aside."""
 
@@ -31,7 +33,7 @@ class Dictionary:
 
         words = SpellChecker(language=language).word_frequency
         self._total = words.total_words
-        self._counts = dict(words.items())
+        self._counts = words.dictionary
 
     def frequency(self, word: str) -> float:
         """Share of ``word``, in any case, among the words of running text; 0 where unknown."""
@@ -39,10 +41,10 @@ class Dictionary:
 
 
 def dictionary_for(words: Iterable[str]) -> Dictionary | None:
-    """The dictionary of the language in which most of ``words`` are; English where they are too
-    few to tell. None where the language does not know half of them."""
+    """The dictionary of the language in which most of ``words`` are; English where none of the
+    common ones is among them. None where the language does not know half of them."""
     counts = Counter(word.lower() for word in words)
-    if not counts:
+    if counts.total() < _FEWEST:
         return None
     found = {
         language: sum(counts[word] for word in common)

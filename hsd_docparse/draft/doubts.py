@@ -16,17 +16,19 @@ from hsd_docparse.draft.recognizer import Reading
 
 _SURE = 0.97
 """Probability from which a character is beyond doubt."""
-_WORD = re.compile("[A-Za-z\u00c0-\u024f]{2,}")
+_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
 _SLASHED_ZERO = frozenset("\u03b8\u0398\u2205\u00d8\u00f8")
 """What a zero with a stroke or a dot is taken for."""
 _PLAIN = 0.1
 """Probability, over that of the symbol that was read, from which a plain one is taken for it."""
 _LEAST = 0.02
 """Probability of a word, over that of what was read and is no word, from which it may be meant."""
+_SPACE = 0.35
+"""Probability from which a space is written that was not read; within words it takes more."""
 _COMMON = 1e-6
 """Frequency from which a word stands alone: word lists hold many scraps that are rarer."""
 _SHORTEST = 2
-"""Letters of such a word."""
+"""Letters from which a string may be a word that was misread, or one of two that are glued."""
 _BEAM = 16
 """Likeliest beginnings of a word that are followed."""
 
@@ -46,9 +48,12 @@ def settled(readings: Sequence[Reading]) -> list[Reading]:
         for char, probability in zip(reading.text, reading.probabilities, strict=True)
         if probability >= _SURE
     }
-    readings = [_plain(reading, shown) for reading in readings]
+    readings = [_with_spaces(_plain(reading, shown)) for reading in readings]
     dictionary = dictionary_for(
-        word for reading in readings for word in _WORD.findall(reading.text)
+        word
+        for reading in readings
+        for word in _WORD.findall(reading.text)
+        if len(word) >= _SHORTEST
     )
     if dictionary is None:
         return readings
@@ -68,24 +73,58 @@ def _plain(reading: Reading, shown: Set[str]) -> Reading:
             letters[place] = _Letter("0", probability + sum(zeros), place)
             continue
         base = unicodedata.normalize("NFD", char)[0]
-        if char not in shown and others.get(base, 0.0) >= _PLAIN * probability:
+        accented = base.isascii() and char not in shown
+        if accented and others.get(base, 0.0) >= _PLAIN * probability:
             letters[place] = _Letter(base, probability + others[base], place)
     return _written(reading, letters)
 
 
+def _with_spaces(reading: Reading) -> Reading:
+    """With the spaces that the network nearly read beside figures and marks, and with the
+    decimal points of which it saw a trace where it read spaces."""
+    written: list[_Letter] = []
+    letters = _letters(reading)
+    for before, letter, after in zip([None, *letters], letters, [*letters[1:], None], strict=False):
+        p = reading.spaces.get(letter.source, 0.0)
+        if before and p >= _SPACE and _may_part(before.char, letter.char):
+            written.append(_Letter(" ", p, letter.source))
+        figures = before and after and before.char.isdigit() and after.char.isdigit()
+        if letter.char == " " and figures:
+            others = reading.others.get(letter.source, {})
+            point = next((char for char in others if char in (".", ",")), None)
+            if point:
+                letter = letter._replace(char=point, probability=others[point])
+        written.append(letter)
+    return _written(reading, written)
+
+
+def _may_part(first: str, second: str) -> bool:
+    return (first + second).isascii() and not (first + second).isalpha()
+
+
 def _with_words(reading: Reading, dictionary: Dictionary) -> Reading:
     letters = _letters(reading)
-    changed: list[_Letter] = []
+    written: list[_Letter] = []
+    before: list[_Letter] = []
     end = 0
     for word in _WORD.finditer(reading.text):
-        changed += letters[end : word.start()]
-        end = word.end()
-        own = letters[word.start() : end]
-        if not dictionary.frequency(word[0]):
+        between, own = letters[end : word.start()], letters[word.start() : word.end()]
+        spaced = [letter.char for letter in between] == [" "]
+        if not (spaced and before and _belongs(before, own, dictionary)):
+            written += between
+        if len(own) >= _SHORTEST and not dictionary.frequency(word[0]):
             own = _meant(own, reading, dictionary) or _parted(own, reading, dictionary) or own
-        changed += own
-    changed += letters[end:]
-    return _written(reading, changed)
+        written += own
+        before, end = own, word.end()
+    return _written(reading, [*written, *letters[end:]])
+
+
+def _belongs(first: list[_Letter], second: list[_Letter], dictionary: Dictionary) -> bool:
+    """Whether both are one word: the longer part is none, as in "m ainly"."""
+    longer, whole = max(first, second, key=len), [*first, *second]
+    if dictionary.frequency(_text(longer)) or not _text(whole)[1:].islower():
+        return False  # capitals are abbreviations and names
+    return _stands_alone(whole, dictionary)
 
 
 def _meant(
@@ -107,8 +146,7 @@ def _meant(
     # A short string that no list holds, an abbreviation, is likelier than a long one.
     most = read * 10.0 ** -min(len(letters) + 2, 7)
     for p, word in beam:
-        text = "".join(letter.char for letter in word)
-        likely = p * dictionary.frequency(text)
+        likely = p * dictionary.frequency(_text(word))
         if p >= _LEAST * read and likely > most:
             most, best = likely, [_cased(new, old) for new, old in zip(word, letters, strict=True)]
     return best
@@ -117,7 +155,8 @@ def _meant(
 def _cased(new: _Letter, old: _Letter) -> _Letter:
     if new.char.isupper() == old.char.isupper():
         return new
-    return new._replace(char=new.char.upper() if old.char.isupper() else new.char.lower())
+    char = new.char.upper() if old.char.isupper() else new.char.lower()
+    return new._replace(char=char) if len(char) == 1 else new
 
 
 def _parted(
@@ -136,7 +175,11 @@ def _parted(
 
 
 def _stands_alone(letters: Sequence[_Letter], dictionary: Dictionary) -> bool:
-    return dictionary.frequency("".join(letter.char for letter in letters)) >= _COMMON
+    return dictionary.frequency(_text(letters)) >= _COMMON
+
+
+def _text(letters: Sequence[_Letter]) -> str:
+    return "".join(letter.char for letter in letters)
 
 
 def _is_letter(char: str) -> bool:
@@ -151,13 +194,12 @@ def _letters(reading: Reading) -> list[_Letter]:
 
 
 def _written(reading: Reading, letters: Sequence[_Letter]) -> Reading:
-    """``reading`` with other letters; its doubts are kept where there are as many."""
-    sources = [letter.source for letter in letters]
-    kept = len(letters) == len(reading.text)
+    """``reading`` with other letters, and the doubts of those that stayed."""
+    places = {letter.source: place for place, letter in enumerate(letters)}
     return Reading(
-        "".join(letter.char for letter in letters),
+        _text(letters),
         [letter.probability for letter in letters],
-        reading.glyphs[sources],
-        reading.others if kept else {},
-        reading.spaces if kept else {},
+        reading.glyphs[[letter.source for letter in letters]],
+        {places[at]: others for at, others in reading.others.items() if at in places},
+        {places[at]: p for at, p in reading.spaces.items() if at in places},
     )

@@ -55,6 +55,37 @@ def test_parts_of_glued_words_keep_their_glyphs():
     assert parted.glyphs[:, 0].tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9]
 
 
+def test_a_space_that_was_nearly_read_parts_figures_from_what_follows():
+    assert texts(line("53300KL", spaces={5: 0.38})) == ["53300 KL"]
+    assert texts(line("29/12/201711:41", spaces={10: 0.41})) == ["29/12/2017 11:41"]
+    assert texts(line("VE05", spaces={2: 0.1})) == ["VE05"]
+
+
+def test_such_a_space_parts_no_letters():
+    assert texts(line("V-February", spaces={5: 0.41})) == ["V-February"]
+
+
+def test_a_faint_decimal_point_is_no_space():
+    assert texts(line("6 00", {1: {"": 0.1, ".": 0.02}})) == ["6.00"]
+    assert texts(line("0010 9010", {4: {"": 0.02}})) == ["0010 9010"]
+
+
+def test_words_are_found_after_a_space_was_written():
+    doubted = line("No7 compary", {9: {"n": 0.2}}, {2: 0.4})
+    assert texts(line(ENGLISH), doubted)[1] == "No 7 company"
+
+
+def test_parts_of_a_word_come_together_where_the_longer_is_none():
+    assert texts(line(ENGLISH), line("is m ainly especi ally so"))[1] == "is mainly especially so"
+
+
+def test_words_that_would_make_another_stay_apart():
+    assert (
+        texts(line(ENGLISH), line("a or b and c, in to U.P Iss"))[1]
+        == "a or b and c, in to U.P Iss"
+    )
+
+
 def test_a_speck_over_a_letter_is_no_accent():
     speck = line("TRÚST 5", {2: {"U": 0.3}})
     assert texts(line("5 6 7"), speck)[1] == "TRUST 5"
@@ -62,6 +93,15 @@ def test_a_speck_over_a_letter_is_no_accent():
 
 def test_an_accent_that_the_page_shows_stays():
     assert texts(line("le café"), line("caf\u00e9", {3: {"e": 0.3}}))[1] == "café"
+
+
+def test_a_voiced_kana_stays():
+    assert texts(line("\u304c", {0: {"\u304b": 0.3}})) == ["\u304c"]
+
+
+def test_a_letter_whose_other_case_has_two_characters_keeps_its_own():
+    read = settled([line(ENGLISH), line("compa\u0130y", {5: {"n": 0.3}})])[1]
+    assert len(read.text) == len(read.probabilities) == len(read.glyphs)
 
 
 def test_a_slashed_zero_is_a_zero():
