@@ -111,6 +111,14 @@ def test_a_page_that_does_not_exist_is_a_sentence(folder: Path) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("pages", ["three", "3-1", "1,,2", ""])
+def test_pages_that_nobody_understands_are_a_wrong_command(folder: Path, pages: str) -> None:
+    result = docparse("good.pdf", "--pages", pages)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("docparse: Page range ")
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_figures_and_layouts_are_saved_and_linked(folder: Path) -> None:
     result = docparse("drawn.pdf", "-o", "out", "--figures", "--debug-layout", "--dpi", "72")
     assert result.exit_code == 0

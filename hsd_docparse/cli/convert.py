@@ -32,9 +32,10 @@ from hsd_docparse.cli.tally import (
     worst,
 )
 from hsd_docparse.convert import DEADLINE, DPI, Conversion, PageRead, Settings, open_conversion
-from hsd_docparse.errors import sentence
+from hsd_docparse.errors import InputError, sentence
 from hsd_docparse.export import Outputs, export, exporting, output_names
 from hsd_docparse.render import FORMATS
+from hsd_docparse.sources.page_ranges import read_page_ranges
 
 EPILOG = (
     "Exit codes: 0, all files were converted; 1, at least one file could not be; 2, the command "
@@ -154,6 +155,11 @@ def docparse(
     ] = False,
 ) -> None:
     """Turn PDFs, scans and photos into Markdown, HTML, JSON or text."""
+    if pages is not None:
+        try:
+            read_page_ranges(pages)
+        except InputError as error:
+            refuse(str(error))
     to_stdout = output is None or str(output) == "-"
     chosen = list(dict.fromkeys(name.strip().lower() for name in formats.split(",")))
     for name in chosen:

@@ -1,4 +1,8 @@
-"""Images: a photo or scan is one page, a multi-page TIFF as many as it has frames."""
+"""Images: a photo or scan is one page, a multi-page TIFF as many as it has frames.
+
+Pillow's decoders raise errors of many classes on damaged data; every call into them is therefore
+guarded by ``except Exception``.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,6 @@ from hsd_docparse.sources.pixels import capped_scale
 MAX_PIXELS = 300_000_000
 """A frame that claims more is refused before any of it is decoded."""
 
-# What Pillow's decoders raise on damaged data.
-DECODE_ERRORS = (OSError, SyntaxError, ValueError, EOFError, IndexError, MemoryError)
 # Only documents are paged; the frames of an animation or the previews of a photo are not.
 _PAGED_FORMATS = {"TIFF"}
 _EXIF_ORIENTATION = 0x0112
@@ -48,7 +50,7 @@ class ImagePage:
             # Upright before anything else: converting drops the orientation.
             upright = ImageOps.exif_transpose(self._image)
             picture = to_rgb(upright)
-        except DECODE_ERRORS as error:
+        except Exception as error:
             raise PageError(_undecodable(self._path, self.number, error)) from error
         scale = capped_scale(picture.width, picture.height, 1.0)
         if scale < 1:
@@ -76,7 +78,7 @@ class ImageDocument:
                 self.page_count = getattr(self._image, "n_frames", 1) if paged else 1
         except UnidentifiedImageError:
             raise InputError(f"{path} is damaged: its image data cannot be read.") from None
-        except DECODE_ERRORS as error:
+        except Exception as error:
             raise InputError(f"{path} cannot be read as an image ({error}).") from error
         try:
             self._check_size(1)
@@ -98,7 +100,7 @@ class ImageDocument:
             except InputError as error:
                 yield DamagedPage(number, str(error))
                 continue
-            except DECODE_ERRORS as error:
+            except Exception as error:
                 yield DamagedPage(number, _undecodable(self._path, number, error))
                 continue
             yield page

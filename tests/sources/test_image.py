@@ -166,3 +166,21 @@ def test_a_truncated_png_is_a_damaged_page(tmp_path: Path) -> None:
         (page,) = document.pages()
     assert isinstance(page, DamagedPage)
     assert "truncated or damaged" in page.error
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("value", [1, 2, 7])
+def test_a_tiff_with_any_byte_changed_opens_or_is_refused(tmp_path: Path, value: int) -> None:
+    frame = Image.new("L", (8, 8))
+    frame.save(tmp_path / "whole.tif", save_all=True, append_images=[frame])
+    whole = (tmp_path / "whole.tif").read_bytes()
+    path = tmp_path / "changed.tif"
+    refused = []
+    for place in range(4, len(whole)):
+        path.write_bytes(whole[:place] + bytes([value]) + whole[place + 1 :])
+        try:
+            open_source(path).__exit__()
+        except InputError as error:
+            refused.append(str(error))
+    assert refused
+    assert all(str(path) in message for message in refused)

@@ -108,7 +108,7 @@ class ImageSheets:
         import pikepdf
         from PIL import Image
 
-        from hsd_docparse.sources.image import DECODE_ERRORS, own_size_limit
+        from hsd_docparse.sources.image import own_size_limit
 
         try:
             with own_size_limit(), Image.open(self._path) as image:
@@ -118,7 +118,7 @@ class ImageSheets:
                 dpi = image.info.get("dpi", (0, 0))
                 as_is = image.format in ("JPEG", "MPO") and image.mode in _SPACES
                 stream = self._jpeg(image) if as_is else self._packed(image)
-        except DECODE_ERRORS:
+        except Exception:  # Pillow's decoders raise errors of many classes
             page = self.pdf.add_blank_page()
             return Sheet(page, pikepdf.Matrix(), *map(float, page.mediabox[2:]))
         dpi_x, dpi_y = (float(n) if _LEAST_DPI <= n <= _MOST_DPI else _UNKNOWN_DPI for n in dpi)
