@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from statistics import median
 
+from hsd_docparse.confidence import of_lines
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Region
 from hsd_docparse.draft.contents import LEADERS, entries_of
 from hsd_docparse.draft.formula import FUNCTIONS
@@ -173,9 +174,7 @@ def _region(kind: Kind, lines: list[Line], box: Box | None = None, text: str = "
     box = box or bounds(lines)
     for line in lines:
         box = box.union(line.box)
-    known = [p for line in lines for p in line.probabilities]
-    confidence = sum(known) / len(known) if known else 1.0
-    return Region(kind, box, text or join_lines(lines), lines=lines, confidence=confidence)
+    return Region(kind, box, text or join_lines(lines), lines=lines, confidence=of_lines(lines))
 
 
 def _code(lines: list[Line]) -> str:
