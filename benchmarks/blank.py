@@ -82,9 +82,9 @@ def scan(brush: Brush) -> Image.Image:
     for _ in range(rng.choice([0, 0, 2, 6])):
         x = rng.randrange(brush.width)
         pen.line((x, 0, x + rng.randint(-6, 6), brush.height), fill=(190, 190, 190))
-    for y in rng.choice([(), (0.25, 0.75), (0.1, 0.4, 0.6, 0.9)]):
-        at = 40, y * brush.height
-        pen.ellipse((at[0] - 16, at[1] - 16, at[0] + 16, at[1] + 16), fill=(70, 70, 70))
+    for share in rng.choice([(), (0.25, 0.75), (0.1, 0.4, 0.6, 0.9)]):
+        hole = share * brush.height
+        pen.ellipse((24, hole - 16, 56, hole + 16), fill=(70, 70, 70))
     pixels = np.asarray(image).astype(np.float64)
     for side in range(4):
         depth, dark = rng.choice([0, 15, 60, 200]), rng.uniform(20, 200)

@@ -109,7 +109,8 @@ class Region:
     ``text`` is plain text with lines already joined; for a table it is an HTML
     ``<table>``, for a formula LaTeX where known. ``level`` is 1..6 for headings and
     titles, the nesting depth (from 1) for list items, and 0 otherwise.
-    ``lines`` are in reading order. ``confidence`` is 0..1.
+    ``lines`` are in reading order. ``confidence`` is the share of their words, 0..1, that is
+    expected to be right.
 
     ``continues``: the region is the rest of one before it, cut by the end of a column or of a
     page. A table goes on from the last table before it, text from the last paragraph or list item.
@@ -159,6 +160,7 @@ class Page:
     A page that could not be read has ``error`` set to one sentence and is still part of
     its document; ``warnings`` say what a reader should know (text layer ignored, region
     fell back to its draft, script that no dictionary covers).
+    ``confidence`` is the share of the words of all regions, 0..1, that is expected to be right.
     """
 
     number: int
@@ -169,6 +171,7 @@ class Page:
     error: str | None = None
     speculation: Speculation | None = None
     rotation: float = 0.0
+    confidence: float = 1.0
 
     def to_markdown(self) -> str:
         """GitHub-flavoured Markdown, with tables as HTML."""

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from hsd_docparse.confidence import of_regions
 from hsd_docparse.document import FURNITURE, Page, Region, Speculation
 from hsd_docparse.speculative import (
     AlignedText,
@@ -151,7 +152,13 @@ def verify_page(
     warnings = list(page.warnings)
     if lost:
         warnings.append(f"The target left out {counted(lost, 'line')} of the draft.")
-    return replace(page, regions=regions, warnings=warnings, speculation=speculation)
+    return replace(
+        page,
+        regions=regions,
+        warnings=warnings,
+        speculation=speculation,
+        confidence=of_regions(regions),
+    )
 
 
 def has_text_for(target: DocumentTarget, page: Page) -> bool:

@@ -8,6 +8,7 @@ from functools import cache
 from statistics import median
 from typing import TYPE_CHECKING
 
+from hsd_docparse.confidence import of_regions
 from hsd_docparse.document import FURNITURE, Box, Line, Page, Region
 from hsd_docparse.draft.formula import to_latex
 from hsd_docparse.draft.layout import find_blocks
@@ -56,6 +57,7 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     regions = build_regions(lines, blocks, draft.width, draft.height, latex)
     draft.regions = _ordered(regions, draft.height)
     complete_lists(draft.regions)
+    draft.confidence = of_regions(draft.regions)
     if reading is not None and reading.vertical:
         _stand_up(draft)
         draft.rotation = page.turn

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from statistics import median
 
+from hsd_docparse.confidence import of_lines
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Region
 from hsd_docparse.draft.contents import LEADERS, entries_of
 from hsd_docparse.draft.formula import FUNCTIONS
@@ -178,10 +179,8 @@ def _region(kind: Kind, lines: list[Line], box: Box | None = None, text: str = "
     box = box or bounds(lines)
     for line in lines:
         box = box.union(line.box)
-    known = [p for line in lines for p in line.probabilities]
-    confidence = sum(known) / len(known) if known else 1.0
     joined = join_paragraph(lines) if kind == "text" else join_lines(lines)
-    return Region(kind, box, text or joined, lines=lines, confidence=confidence)
+    return Region(kind, box, text or joined, lines=lines, confidence=of_lines(lines))
 
 
 def _code(lines: list[Line]) -> str:

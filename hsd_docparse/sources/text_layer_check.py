@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pymupdf
 
+from hsd_docparse.confidence import is_meaningless
 from hsd_docparse.document import Box, Line
 from hsd_docparse.sources.glyphs import Glyph
 from hsd_docparse.sources.painting import Painted
@@ -159,7 +160,7 @@ def _picture_share(painted: Sequence[Painted], sheet: Box) -> float:
 def _problem_of_characters(glyphs: list[Glyph], unmapped: set[str]) -> str | None:
     if not glyphs:
         return None
-    meaningless = sum(_is_meaningless(glyph.char) for glyph in glyphs)
+    meaningless = sum(is_meaningless(glyph.char) for glyph in glyphs)
     guessed = [glyph.char for glyph in glyphs if glyph.style.font in unmapped]
     letters = sum(char.isalnum() for char in guessed)
     if letters < 0.6 * len(guessed) or not _spells_words(guessed, fewest=10):
@@ -170,14 +171,6 @@ def _problem_of_characters(glyphs: list[Glyph], unmapped: set[str]) -> str | Non
     if not _spells_words([glyph.char for glyph in glyphs], fewest=200):
         return "the characters do not spell words"
     return None
-
-
-def _is_meaningless(char: str) -> bool:
-    """Replacement, private-use, unassigned or control character."""
-    return char == "\ufffd" or (
-        # Symbol fonts keep their codes at U+F020..U+F0FF: bullets, arrows, ticks.
-        unicodedata.category(char) in ("Cc", "Cn", "Co", "Cs") and not "\uf020" <= char <= "\uf0ff"
-    )
 
 
 def _spells_words(chars: list[str], *, fewest: int) -> bool:
