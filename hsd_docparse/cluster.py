@@ -13,6 +13,7 @@ need the folder and OUT under the same names, on a file system that knows locks.
 from __future__ import annotations
 
 import os
+import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from hsd_docparse.state import MOST_ATTEMPTS, Claim, Lock, Outcome, PageOutcome,
 LOCAL = "local"
 """In the place of an address: a cluster that is started here, and ends with the job."""
 _PATIENCE = 5.0
-"""Seconds to wait for actors to end."""
+"""Seconds to wait for actors to end, and for a cluster to answer."""
 
 
 class Replica:
@@ -144,10 +145,18 @@ def ray_actors(job: Job, count: int, address: str) -> Iterator[Actors]:
         if address == LOCAL:
             ray.init(address="local", num_cpus=count, include_dashboard=False, **quietly)
         else:
+            _knock(address)
             ray.init(address=address, **quietly)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise StateError(f"There is no Ray cluster at {address}: {error}") from None
     try:
         yield Actors(job, count)
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise `OSError` where nobody listens at ``host:port``: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()

@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks import kills
+from hsd_docparse.batch import Job
+from hsd_docparse.cluster import ray_actors
+from hsd_docparse.convert import Settings
+from hsd_docparse.errors import StateError
+from hsd_docparse.export import Outputs
 from hsd_docparse.state import State
 
 pytest.importorskip("ray")
@@ -22,6 +27,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("folder") / "in"
     kills.make_documents(folder, 16)
     return folder
+
+
+def test_an_address_where_nobody_listens_is_a_sentence(tmp_path: Path) -> None:
+    job = Job(tmp_path, tmp_path, Settings(mode="draft"), Outputs())
+    error = "There is no Ray cluster at 127.0.0.1:1: "
+    with pytest.raises(StateError, match=error), ray_actors(job, 1, "127.0.0.1:1"):
+        pass
 
 
 def most_at_once(state: State) -> int:
