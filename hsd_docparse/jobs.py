@@ -293,7 +293,10 @@ class Jobs:
                 for page, picture in reads:
                     if job.state == "cancelled":
                         raise _Cancelled
-                    job._add(page if self._pictures else replace(page, regions=[]), picture)
+                    if self._pictures:
+                        job._add(page, picture)
+                    else:
+                        job._add(replace(page, regions=[]), None)
                     job.measure()
                     self.require_room()
             job._become("done")

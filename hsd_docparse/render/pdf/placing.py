@@ -20,7 +20,7 @@ _UNSPACED = (
 )
 _TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\s{_UNSPACED}]+")
 _VERTICAL = 1.5
-"""Height over width from which a line of several characters runs down the page, or up."""
+"""Height over width from which a line that is longer than high runs down the page, or up."""
 _HEIGHT = 1.2
 """Height of a line, descenders and all, over the font size."""
 _TALL = 1.6
@@ -156,7 +156,8 @@ def _laid_out(
     items: Sequence[_Item], tokens: Sequence[_Token], line: Line, number: int
 ) -> Iterator[tuple[int, Word]]:
     """The words of a line side by side on the whole of it, as wide as their letters make them."""
-    vertical = line.box.height > _VERTICAL * line.box.width and len(line.text) > 1
+    long = _width(line.text) > _HEIGHT  # the boxes of two digits are often high
+    vertical = long and line.box.height > _VERTICAL * line.box.width
     backwards = is_right_to_left(line.text)
     widths = [max(_width(item.text), 0.1) for item in items]
     total = sum(widths) + _GAP * sum(item.spaced for item in items[:-1])

@@ -68,6 +68,12 @@ def test_tall_lines_run_down() -> None:
     assert (word.box.y0, word.box.y1) == (0, 80)
 
 
+def test_short_numbers_in_high_boxes_do_not_run_down() -> None:
+    (word,) = place(["12"], [Line("12", Box(0, 0, 7, 13), source="ocr")])
+    assert not word.vertical
+    assert (word.box.x0, word.box.x1) == (0, 7)
+
+
 def test_words_that_nobody_read_stay_with_what_precedes_them() -> None:
     words = place(["one more two"], [line("one"), line("two", 20)])
     assert [word.text for word in words] == ["one", "more", "two"]
