@@ -12,14 +12,12 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from hsd_docparse.document import FURNITURE, Box, Kind, Line, Page, Region
+from hsd_docparse.document import ASIDE, Box, Kind, Line, Page, Region
 from hsd_docparse.draft.joining import is_right_to_left, is_unspaced
 from hsd_docparse.draft.paragraphs import MARKER, bounds, font_size, rows_of
 from hsd_docparse.render.tables import table_rows
 
 _FLOWING: frozenset[Kind] = frozenset({"text", "list_item"})
-_BETWEEN: frozenset[Kind] = FURNITURE | {"footnote"}
-"""What stands at the ends of pages and parts nothing."""
 _FLOATS: frozenset[Kind] = frozenset({"figure", "caption", "table"})
 """What stands where there is room for it, in the middle of a paragraph too."""
 _SENTENCE_END = re.compile(r"[.!?:;…。！？：；؟۔।][\"'”’»›)\]」』）]*\d{0,3}$")
@@ -75,7 +73,7 @@ class Continuations:
             self._table = None
         first = True
         for region in page.regions:
-            if region.kind in _BETWEEN:
+            if region.kind in ASIDE:
                 continue
             announced = first and _announces(region)
             if region.kind == "table":
