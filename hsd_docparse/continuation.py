@@ -72,6 +72,7 @@ class Continuations:
         if self._table is not None and self._table.page != page.number - 1:
             self._table = None
         first = True
+        float_passed = False
         for region in page.regions:
             if region.kind in ASIDE:
                 continue
@@ -84,11 +85,15 @@ class Continuations:
             elif not announced:
                 self._table = None
             if region.kind in _FLOWING:
-                if self._text is not None:
-                    region.continues = _goes_on(self._text, region, page)
+                before = self._text
+                # Within a page a float stays where it is, between the parts.
+                if before is not None and not (float_passed and before.page == page.number):
+                    region.continues = _goes_on(before, region, page)
                 self._text = _unfinished(region, page)
+                float_passed = False
             elif region.kind not in _FLOATS and not announced:
                 self._text = None
+            float_passed = float_passed or region.kind in _FLOATS
             first = announced
 
 
