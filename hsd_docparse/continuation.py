@@ -12,14 +12,12 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from hsd_docparse.document import FURNITURE, Box, Kind, Line, Page, Region
+from hsd_docparse.document import ASIDE, Box, Kind, Line, Page, Region
 from hsd_docparse.draft.joining import is_right_to_left, is_unspaced
 from hsd_docparse.draft.paragraphs import MARKER, bounds, font_size, rows_of
 from hsd_docparse.render.tables import table_rows
 
 _FLOWING: frozenset[Kind] = frozenset({"text", "list_item"})
-_BETWEEN: frozenset[Kind] = FURNITURE | {"footnote"}
-"""What stands at the ends of pages and parts nothing."""
 _FLOATS: frozenset[Kind] = frozenset({"figure", "caption", "table"})
 """What stands where there is room for it, in the middle of a paragraph too."""
 _SENTENCE_END = re.compile(r"[.!?:;…。！？：；؟۔।][\"'”’»›)\]」』）]*\d{0,3}$")
@@ -74,8 +72,9 @@ class Continuations:
         if self._table is not None and self._table.page != page.number - 1:
             self._table = None
         first = True
+        float_passed = False
         for region in page.regions:
-            if region.kind in _BETWEEN:
+            if region.kind in ASIDE:
                 continue
             announced = first and _announces(region)
             if region.kind == "table":
@@ -86,11 +85,15 @@ class Continuations:
             elif not announced:
                 self._table = None
             if region.kind in _FLOWING:
-                if self._text is not None:
-                    region.continues = _goes_on(self._text, region, page)
+                before = self._text
+                # Within a page a float stays where it is, between the parts.
+                if before is not None and not (float_passed and before.page == page.number):
+                    region.continues = _goes_on(before, region, page)
                 self._text = _unfinished(region, page)
+                float_passed = False
             elif region.kind not in _FLOATS and not announced:
                 self._text = None
+            float_passed = float_passed or region.kind in _FLOATS
             first = announced
 
 

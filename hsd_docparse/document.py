@@ -20,14 +20,18 @@ Kind = Literal[
     "formula",
     "code",
     "footnote",
+    "note",
     "header",
     "footer",
     "page_number",
 ]
-"""What a region is. ``title`` is a heading of level 1."""
+"""What a region is. ``title`` is a heading of level 1; a ``note`` is what a reader of the file
+attached to it, and is not part of the page's own text."""
 
 FURNITURE: frozenset[Kind] = frozenset({"header", "footer", "page_number"})
 """Kinds that repeat from page to page; they are kept in JSON and left out of running text."""
+ASIDE: frozenset[Kind] = FURNITURE | {"footnote", "note"}
+"""Kinds that stand beside the running text, which goes on behind them."""
 
 Source = Literal["text_layer", "ocr"]
 Provenance = Literal["draft", "accepted", "corrected"]

@@ -103,6 +103,9 @@ def test_a_paragraph_goes_on_in_the_next_column_and_not_below() -> None:
     column, below = paragraph(*REST, left=420), paragraph(*REST, top=545)
     assert marked([paragraph(*WHOLE), cut, column]) == [[False, False, True]]
     assert marked([paragraph(*WHOLE), cut, below]) == [[False, False, False]]
+    picture = Region("figure", Box(420, 10, 720, 90))
+    again = paragraph(*REST, left=420)
+    assert marked([paragraph(*WHOLE), cut, picture, again])[0][-1] is False
 
 
 def test_text_without_spaces_goes_on_where_its_lines_are_full() -> None:

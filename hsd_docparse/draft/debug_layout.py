@@ -21,6 +21,7 @@ COLORS: dict[Kind, str] = {
     "formula": "#c2185b",
     "code": "#5d4037",
     "footnote": "#827717",
+    "note": "#fbc02d",
     "header": "#757575",
     "footer": "#757575",
     "page_number": "#757575",

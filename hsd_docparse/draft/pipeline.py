@@ -13,6 +13,7 @@ from hsd_docparse.document import FURNITURE, Box, Line, Page, Region
 from hsd_docparse.draft.formula import to_latex
 from hsd_docparse.draft.layout import find_blocks
 from hsd_docparse.draft.lists import complete_lists
+from hsd_docparse.draft.notes import with_notes
 from hsd_docparse.draft.orientation import turned
 from hsd_docparse.draft.paragraphs import font_size
 from hsd_docparse.draft.pictures import find_picture_blocks, scaled, with_pictures
@@ -57,6 +58,8 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     regions = build_regions(lines, blocks, draft.width, draft.height, latex)
     draft.regions = _ordered(regions, draft.height)
     complete_lists(draft.regions)
+    if layer is not None and draft.rotation == page.turn:
+        draft.regions = with_notes(draft.regions, layer.notes)
     draft.confidence = of_regions(draft.regions)
     if reading is not None and reading.vertical:
         _stand_up(draft)

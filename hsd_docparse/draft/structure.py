@@ -50,6 +50,11 @@ _FULL = 0.35
 """Share of a picture's area under its text from which it is no picture."""
 _SMALL_PRINT = 0.92
 """Size of footnotes over that of the running text, at most."""
+_LABEL = re.compile(
+    r"(table|tab\.|figure|fig\.|tabelle|abbildung|abb\.|tableau|tabla|figura)\s*\d+(\.\d+)*\s*[.:]\s",
+    re.IGNORECASE,
+)
+"""A caption begins with it; in prose no colon and no full stop follows the number."""
 _FOOTNOTE_MARK = re.compile(r"(\d{1,2}|[*∗†‡§¶])\s?[^\W\d_]")
 _RUNNING: frozenset[Kind] = frozenset({"text", "list_item", "footnote"})
 """Blocks that notes in the margin beside them are taken out of."""
@@ -228,6 +233,8 @@ def _correct_kind(region: Region, width: float, height: float) -> None:
     elif region.kind == "formula":
         if _is_prose(text) or _words(text) > 2 or _STATEMENT.match(text):
             region.kind = "text"
+    elif region.kind == "text" and _LABEL.match(text):
+        region.kind = "caption"
     elif _is_formula(text) and (
         (region.kind == "text" and _is_short(region))
         or (region.kind == "figure" and _is_full(region))

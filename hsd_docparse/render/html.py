@@ -28,6 +28,7 @@ pre { background: color-mix(in srgb, currentColor 7%, transparent); }
 figure { margin: 1rem 0; }
 img { max-width: 100%; }
 .caption, figcaption, .footnote { font-size: .875rem; }
+aside { border-inline-start: .25rem solid #fbc02d; padding: .2rem .8rem; font-size: .875rem; }
 .error, .warning { border-inline-start: .25rem solid; padding: .2rem .8rem; }
 .error { border-color: #d33; }
 .warning { border-color: #c90; font-size: .875rem; }
@@ -100,6 +101,8 @@ def _block(region: Region, identity: str) -> str:
         return f'<pre id="{identity}"><code>{code}</code></pre>' if code else ""
     if region.kind == "formula":
         return _tag("div", identity, _formula(latex(region.text)), "formula")
+    if region.kind == "note":
+        return _tag("aside", identity, _lines(region.text))
     style = region.kind if region.kind in ("caption", "footnote") else ""
     return _tag("p", identity, _lines(region.text), style)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, NamedTuple
 
-from hsd_docparse.document import FURNITURE, Page, Region
+from hsd_docparse.document import ASIDE, Page, Region
 from hsd_docparse.render.format import FigureLinks, Writer
 from hsd_docparse.render.tables import join_tables
 
@@ -98,7 +98,7 @@ class JoiningWriter:
 def _may_go_on(family: Family, page: Page) -> bool:
     from hsd_docparse.continuation import breaks_off
 
-    body = [r for r in page.regions if r.kind not in FURNITURE and r.kind != "footnote"]
+    body = [r for r in page.regions if r.kind not in ASIDE]
     if family == "table":
         return bool(body) and body[-1].kind == "table"
     running = [region for region in body if region.kind not in ("figure", "caption", "table")]

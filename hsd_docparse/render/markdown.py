@@ -108,6 +108,11 @@ def _formula(region: Region) -> str:
     return f"$$\n{text}\n$$" if text else ""
 
 
+def _note(region: Region) -> str:
+    text = escape(region.text)
+    return "> " + text.replace("\n", "\n> ") if text else ""
+
+
 def _figure(region: Region, link: str | None) -> str:
     """The picture where there is one, else the words that stand in it."""
     if link is None:
@@ -122,6 +127,7 @@ BLOCKS: dict[str, Callable[[Region], str]] = {
     "table": lambda region: clean_table(region.text),
     "code": _code,
     "formula": _formula,
+    "note": _note,
 }
 
 

@@ -24,6 +24,8 @@ def _block(group: list[Numbered]) -> str:
         return "\n".join("\t".join(row) for row in table_rows(region.text))
     if region.kind == "formula":
         return latex(region.text)
+    if region.kind == "note":
+        return f"[{one_line(region.text)}]"
     return region.text.strip("\n") if region.kind == "code" else region.text.strip()
 
 

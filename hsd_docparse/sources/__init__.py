@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pymupdf
     from PIL import Image
 
+    from hsd_docparse.sources.annotations import Note
     from hsd_docparse.sources.glyphs import Run
     from hsd_docparse.sources.painting import Painted
 
@@ -61,6 +62,8 @@ class TextLayer:
     """Why the text cannot be trusted (mojibake, invisible, misplaced), or None when sane."""
     runs: Sequence[Run] = ()
     """All glyphs of the page, hidden ones too, for who needs to know where each stands."""
+    notes: Sequence[Note] = ()
+    """What readers of the file attached to the page."""
     painted: Sequence[Painted] = ()
     """What the page paints, first to last: its rulings and pictures."""
     page: pymupdf.Page | None = None

@@ -17,9 +17,11 @@ import pymupdf
 
 from hsd_docparse.document import Box, Line
 from hsd_docparse.sources import TextLayer
+from hsd_docparse.sources.annotations import read_notes
 from hsd_docparse.sources.check_boxes import with_check_boxes
 from hsd_docparse.sources.drawn_bullets import with_drawn_bullets
 from hsd_docparse.sources.glyphs import Frame, Glyph, Run, is_rtl, mark_doubled, read_runs
+from hsd_docparse.sources.list_boxes import with_list_boxes
 from hsd_docparse.sources.painting import painting_order
 from hsd_docparse.sources.text_layer_check import check_text_layer
 
@@ -129,8 +131,9 @@ def read_text_layer(page: pymupdf.Page, runs: list[Run] | None = None) -> TextLa
             # Icons: glyphs of symbol fonts that stand for no character.
             line.text = _PRIVATE.sub("", line.text).strip()
         lines = with_check_boxes(page, [line for line in lines if line.text])
+        lines = with_list_boxes(page, lines)
         lines = with_drawn_bullets(lines, painted)
-    return TextLayer(lines, verdict.problem, runs, painted, page)
+    return TextLayer(lines, verdict.problem, runs, read_notes(page), painted, page)
 
 
 def _split(run: Run) -> list[_Piece]:

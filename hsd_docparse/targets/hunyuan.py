@@ -7,13 +7,13 @@ and footers are left out.
 
 from __future__ import annotations
 
-from hsd_docparse.document import FURNITURE, Region
+from hsd_docparse.document import Region
 from hsd_docparse.targets.family import Family
-from hsd_docparse.targets.markdown_blocks import compact_table
+from hsd_docparse.targets.markdown_blocks import LEFT_OUT, compact_table
 
 
 def serialise(region: Region) -> str:
-    if region.kind in FURNITURE or region.kind == "figure":
+    if region.kind in LEFT_OUT:
         return ""
     if region.kind == "table":
         return compact_table(region.text)

@@ -22,7 +22,7 @@ PART = 85.0
 SHORTEST_PART = 4
 """Texts of fewer characters are part of too much to be recognised as a part."""
 
-LEFT_OUT: frozenset[Kind] = FURNITURE | {"figure"}
+LEFT_OUT: frozenset[Kind] = FURNITURE | {"figure", "note"}
 """Kinds that models leave out of their Markdown; they stay as the draft has them."""
 
 

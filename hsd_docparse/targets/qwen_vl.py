@@ -5,9 +5,9 @@ These are general models: the prompt spells the dialect out, and the drafts are 
 
 from __future__ import annotations
 
-from hsd_docparse.document import FURNITURE, Region
+from hsd_docparse.document import Region
 from hsd_docparse.targets.family import Family
-from hsd_docparse.targets.markdown_blocks import compact_table
+from hsd_docparse.targets.markdown_blocks import LEFT_OUT, compact_table
 
 DIALECT = (
     "Mark headings with #. Write tables as compact HTML (<table><tr><td>) without attributes "
@@ -17,7 +17,7 @@ DIALECT = (
 
 
 def serialise(region: Region) -> str:
-    if region.kind in FURNITURE or region.kind == "figure" or not region.text:
+    if region.kind in LEFT_OUT or not region.text:
         return ""
     match region.kind:
         case "title" | "heading":

@@ -126,3 +126,22 @@ def test_check_boxes_stand_in_the_cells_of_a_table() -> None:
             cells.append(Cell(r, c, box, text=text if c == 0 else "3"))
     (region,) = build_regions(lines, [Block("table", Box(50, 98, 240, 154), [], cells)], 400, 600)
     assert [text for row in rows for text in row] == re.findall("<td>(.*?)</td>", region.text)
+
+
+def test_small_print_below_the_text_that_begins_with_a_mark_is_a_footnote() -> None:
+    body = [line(f"Running text of row {n}", 100 + 14 * n) for n in range(6)]
+    note = line("1Measured in spring.", 700, size=8)
+    small = line("Measured in spring.", 700, size=8)
+    above = line("2 Later", 60, size=8)
+    for other, kind in [(note, "footnote"), (small, "text"), (above, "text")]:
+        blocks = [block("text", *body), block("text", other)]
+        regions = build_regions([*body, other], blocks, 400, 800)
+        assert [region.kind for region in regions] == ["text", kind]
+
+
+def test_a_label_makes_a_caption_and_a_mention_does_not() -> None:
+    label = line("Table 6: Reading comprehension", 100)
+    mention = line("Table 6 shows what was read", 200)
+    blocks = [block("text", label), block("text", mention)]
+    regions = build_regions([label, mention], blocks, 400, 800)
+    assert [region.kind for region in regions] == ["caption", "text"]

@@ -34,6 +34,8 @@ def texts(region: Region) -> list[Text]:
     """What ``region`` says, in reading order."""
     if region.kind in FURNITURE:
         return [Text(region.text, ())]
+    if region.kind == "note":
+        return []  # it is an annotation of the page as before
     if region.kind == "table":
         return [
             Text(cell, (("Table", 0), ("TR", y), ("TD", x)))
