@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 FILE ?= samples/letter.pdf
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench mini clean
 
 demo: $(VENV)/.ready
 	$(BIN)/docparse $(FILE)
@@ -20,6 +20,10 @@ lint: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.hsd samples/*.pdf
+
+mini: $(VENV)/.ready
+	$(BIN)/pip install --quiet --editable ".[train]"
+	$(BIN)/python -m models.train models/data
 
 # The CPU build of torch: everyone else may have any from 2.6 on.
 $(VENV)/.ready: pyproject.toml

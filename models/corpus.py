@@ -2,6 +2,7 @@
 
     python -m models.corpus models/data/corpus.jsonl
 
+Where none of those packages is installed, the prose is Python's manual (`models.manual`).
 Every block is one JSON line: kind, text, and whether it is held out (decided by a hash of
 the text, so that a held-out block is never trained on, whatever else changes).
 """
@@ -16,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from models.manual import manual
 from models.records import record
 
 KINDS = {
@@ -31,6 +33,7 @@ ROOTS = [Path("/usr/share/doc") / name for name in FOLDERS]
 FORTUNES = Path("/usr/share/games/fortunes")
 BLOCKS_A_FOLDER = 6000
 FORTUNES_KEPT = 15000
+RECORDS = 40000
 HELD_SHARE = 25
 """One block in this many is held out."""
 
@@ -89,22 +92,28 @@ def fortunes() -> Iterator[tuple[str, str]]:
                 yield "p", flat
 
 
-def main(output: str) -> None:
+def write_corpus(path: Path, most: int | None = None) -> None:
+    """Write all blocks, or so many of them, to ``path``, which appears when it is whole."""
     rng = random.Random(20260101)
-    path = Path(output)
     path.parent.mkdir(parents=True, exist_ok=True)
+    sayings = list(fortunes())
+    rng.shuffle(sayings)
+    prose = [*documents(rng), *sayings[:FORTUNES_KEPT]]
+    if not prose:
+        print("Debian's documentation is not installed; the prose is Python's manual.")
+        prose = list(manual())
+    blocks = [*prose, *(record(rng) for _ in range(min(RECORDS, len(prose))))]
+    rng.shuffle(blocks)
     counts: dict[str, int] = {}
-    with path.open("w", encoding="utf-8") as file:
-        sayings = list(fortunes())
-        rng.shuffle(sayings)
-        blocks = [*documents(rng), *sayings[:FORTUNES_KEPT], *(record(rng) for _ in range(40000))]
-        rng.shuffle(blocks)
-        for kind, text in blocks:
+    unfinished = path.with_suffix(".new")
+    with unfinished.open("w", encoding="utf-8") as file:
+        for kind, text in blocks[:most]:
             counts[kind] = counts.get(kind, 0) + 1
             line = {"kind": kind, "text": text, "held": is_held(text)}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    unfinished.replace(path)
     print(counts)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    write_corpus(Path(sys.argv[1]))

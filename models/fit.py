@@ -1,6 +1,6 @@
-"""Train docparse-mini on invented pages. Resumable: run it again and it goes on.
+"""Fit docparse-mini to invented pages. Resumable: run it again and it goes on.
 
-    python -m models.train models/data models/runs/mini --steps 6000
+    python -m models.fit models/data models/runs/mini --steps 6000
 
 Shards that `models.render` writes meanwhile are picked up at the next checkpoint. The
 learning rate is constant after a warm-up and falls linearly over the last part of --steps.
@@ -176,35 +176,35 @@ def teacher_forced(
     return {kind: right[kind] / total[kind] for kind in sorted(total)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("run", type=Path)
-    parser.add_argument("--steps", type=int, default=6000)
-    parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--vocabulary", type=int, default=4096)
-    parser.add_argument("--every", type=int, default=250)
-    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
-    parser.add_argument("--bf16", action="store_true", help="multiply in bfloat16")
-    arguments = parser.parse_args()
+def fit(
+    data: Path,
+    run: Path,
+    *,
+    steps: int,
+    rate: float = 1e-3,
+    vocabulary: int = 4096,
+    every: int = 250,
+    start: Path | None = None,
+    bf16: bool = False,
+    held_samples: int = 8,
+) -> None:
+    """Train on the shards below ``data`` and leave the weights in ``run / "weights"``. Every so
+    many steps a checkpoint is kept, and so many held-out samples of each length are scored."""
     torch.set_flush_denormal(True)
 
-    run: Path = arguments.run
-    if arguments.start and not (run / "tokenizer.json").exists():
+    if start and not (run / "tokenizer.json").exists():
         run.mkdir(parents=True, exist_ok=True)
-        copyfile(arguments.start / "tokenizer.json", run / "tokenizer.json")
+        copyfile(start / "tokenizer.json", run / "tokenizer.json")
     if not (run / "tokenizer.json").exists():
-        train_tokenizer(arguments.data / "corpus.jsonl", run, arguments.vocabulary)
+        train_tokenizer(data / "corpus.jsonl", run, vocabulary)
     dialect = Dialect.load(run)
     torch.manual_seed(0)
     model = DocparseMiniForConditionalGeneration(DocparseMiniConfig(dialect.vocabulary))
-    if arguments.start:
-        state = load_file(arguments.start / "model.safetensors")
+    if start:
+        state = load_file(start / "model.safetensors")
         print(model.load_state_dict({k: v.float() for k, v in state.items()}, strict=False))
     print(f"{sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters")
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=arguments.rate, betas=(0.9, 0.98), weight_decay=0.01
-    )
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01)
     step = tokens = 0
     checkpoint = run / "checkpoint.pt"
     if checkpoint.exists():
@@ -213,25 +213,25 @@ def main() -> None:
         optimizer.load_state_dict(saved["optimizer"])
         step, tokens = saved["step"], saved["tokens"]
     held_rng = random.Random(1)
-    held_pool = Pool(sorted((arguments.data / "held").glob("*.json")))
-    held = [sample(held_pool, dialect, held_rng, n) for n in LINES for _ in range(8)]
+    held_pool = Pool(sorted((data / "held").glob("*.json")))
+    held = [sample(held_pool, dialect, held_rng, n) for n in LINES for _ in range(held_samples)]
 
     losses: list[float] = []
     began = time.time()
     pool: Pool | None = None
     batches: list[list[Sample]] = []
-    while step < arguments.steps:
-        if pool is None or step % arguments.every == 0:
-            pool = Pool(sorted((arguments.data / "train").glob("*.json")))
+    while step < steps:
+        if pool is None or step % every == 0:
+            pool = Pool(sorted((data / "train").glob("*.json")))
         rng = random.Random(f"batch {step}")
         if not batches:
             batches = draw_batches(pool, dialect, rng)
         samples = batches.pop()
         for group in optimizer.param_groups:
-            left = (arguments.steps - step) / (arguments.steps * DECAY)
-            group["lr"] = arguments.rate * min(1.0, (step + 1) / WARM_UP, left)
+            left = (steps - step) / (steps * DECAY)
+            group["lr"] = rate * min(1.0, (step + 1) / WARM_UP, left)
         batch = batch_of(samples, dialect, rng)
-        with torch.autocast("cpu", torch.bfloat16, enabled=arguments.bf16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
             loss = forward(model, batch)
         optimizer.zero_grad()
         loss.backward()
@@ -247,7 +247,7 @@ def main() -> None:
                 f"step {step} loss {mean:.3f} {tokens / 1e6:.3f} M tokens, {spent:.0f} s",
                 flush=True,
             )
-        if step % arguments.every == 0 or step == arguments.steps:
+        if step % every == 0 or step == steps:
             model.eval()
             scores = teacher_forced(model, held, dialect)
             model.train()
@@ -261,6 +261,29 @@ def main() -> None:
     model.save_pretrained(run / "weights", state_dict=half)
     dialect.tokenizer.save(str(run / "weights" / "tokenizer.json"))
     assert dialect.tokenizer.token_to_id("<eos>") == EOS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument("--vocabulary", type=int, default=4096)
+    parser.add_argument("--every", type=int, default=250)
+    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
+    parser.add_argument("--bf16", action="store_true", help="multiply in bfloat16")
+    arguments = parser.parse_args()
+    fit(
+        arguments.data,
+        arguments.run,
+        steps=arguments.steps,
+        rate=arguments.rate,
+        vocabulary=arguments.vocabulary,
+        every=arguments.every,
+        start=arguments.start,
+        bf16=arguments.bf16,
+    )
 
 
 if __name__ == "__main__":

@@ -78,8 +78,9 @@ class Pool:
                     )
 
     def draw(self, rng: random.Random, kind: str, widest: float = 1e9) -> Block:
+        """A block of this kind; a paragraph where the pool is too small to have one."""
         for _ in range(8):
-            block = rng.choice(self.blocks[kind])
+            block = rng.choice(self.blocks.get(kind) or self.blocks["p"])
             if block.width <= widest:
                 break
         return block

@@ -17,10 +17,12 @@ import json
 import random
 import re
 import subprocess
+import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +56,15 @@ class RenderedLine:
 
 
 def fonts(held: bool) -> list[str]:
-    listed = subprocess.run(
-        ["fc-list", ":", "file"], capture_output=True, text=True, check=True
-    ).stdout.split("\n")
-    paths = sorted({line.rstrip(": ") for line in listed if line.strip()})
+    """Paths of installed text fonts, of those held out or of the others; of Pillow's own font,
+    which then is in both, where there is none."""
+    try:
+        listed = subprocess.run(
+            ["fc-list", ":", "file"], capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        listed = ""
+    paths = sorted({line.rstrip(": ") for line in listed.split("\n") if line.strip()})
     paths = [p for p in paths if p.endswith((".ttf", ".otf", ".ttc"))]
     paths = [p for p in paths if not NOT_TEXT.search(Path(p).name)]
     # Noto holds a font for every script, nearly all without Latin letters.
@@ -67,7 +74,20 @@ def fonts(held: bool) -> list[str]:
         if "Noto" not in p
         or re.search(r"Noto(Sans|Serif|Mono|SansCJK|SerifCJK)(Mono|Display)?-", p)
     ]
-    return [p for p in paths if (hashlib.sha256(p.encode()).digest()[0] % HELD_FONTS == 0) == held]
+    chosen = [
+        p for p in paths if (hashlib.sha256(p.encode()).digest()[0] % HELD_FONTS == 0) == held
+    ]
+    return chosen or [_spare_font()]
+
+
+@cache
+def _spare_font() -> str:
+    from PIL import ImageFont
+
+    with tempfile.NamedTemporaryFile(suffix=".ttf", delete=False) as file:
+        stored: Any = ImageFont.load_default(20)
+        file.write(stored.path.getvalue())
+    return file.name
 
 
 @lru_cache(maxsize=512)
@@ -200,34 +220,75 @@ def lines_of(kind: str, text: str, rng: random.Random) -> list[tuple[str, bool]]
     return wrap(text, width, rng, hyphenate=rng.random() < 0.4)[:14]
 
 
-def shard(
-    blocks: list[dict[str, Any]], rng: random.Random, choices: list[str], recognizer: Recognizer
+class Drawn(NamedTuple):
+    """A block as it was drawn: its lines as `lines_of` gives them, and their pictures."""
+
+    kind: str
+    lines: list[tuple[str, bool]]
+    style: Style
+    pictures: list[NDArray[np.uint8]]
+
+
+def drawn(block: dict[str, Any], rng: random.Random, choices: list[str]) -> Drawn | None:
+    """``block`` in one of the fonts, None where none of them has its characters."""
+    lines = lines_of(block["kind"], block["text"], rng)
+    try:
+        style = Style(rng, block["kind"], block["text"], choices)
+        return Drawn(block["kind"], lines, style, [style.draw(text, rng) for text, _ in lines])
+    except (LookupError, OSError, ValueError):
+        return None
+
+
+def seen(
+    blocks: Sequence[Drawn], recognizer: Recognizer
 ) -> tuple[list[dict[str, Any]], NDArray[np.float16]]:
-    drawn: list[tuple[str, list[tuple[str, bool]], Style]] = []
-    pictures = []
-    for block in blocks:
-        lines = lines_of(block["kind"], block["text"], rng)
-        try:
-            style = Style(rng, block["kind"], block["text"], choices)
-            new = [style.draw(text, rng) for text, _ in lines]
-        except (LookupError, OSError, ValueError):
-            continue
-        drawn.append((block["kind"], lines, style))
-        pictures += new
-    readings = iter(recognizer.read(pictures))
+    """``blocks`` as shards store them, and the glyphs of all."""
+    readings = iter(recognizer.read([line for block in blocks for line in block.pictures]))
     stored, glyphs, first = [], [], 0
-    for kind, lines, style in drawn:
+    for block in blocks:
         rendered = []
-        for text, glued in lines:
+        for text, glued in block.lines:
             reading = next(readings)
             glyphs.append(reading.glyphs.astype(np.float16))
             count = len(reading.text)
             sure = [round(p, 3) for p in reading.probabilities]
-            width = style.font.getlength(text) / style.em
+            width = block.style.font.getlength(text) / block.style.em
             rendered.append(RenderedLine(text, reading.text, sure, first, count, width, 1.0, glued))
             first += count
-        stored.append({"kind": kind, "lines": [asdict(line) for line in rendered]})
+        stored.append({"kind": block.kind, "lines": [asdict(line) for line in rendered]})
     return stored, np.concatenate(glyphs)
+
+
+def render(
+    corpus: Path,
+    output: Path,
+    shards: int,
+    *,
+    held: bool = False,
+    blocks_a_shard: int = BLOCKS_A_SHARD,
+    threads: int = 0,
+) -> None:
+    """Write so many shards to ``output``; those that are there already stay."""
+    recognizer = Recognizer(threads)
+    with corpus.open(encoding="utf-8") as file:
+        blocks = [block for line in file if (block := json.loads(line))["held"] == held]
+    # What the tower has no symbol for cannot be read, and would teach the model to invent.
+    known = {*recognizer.symbols, "\n", "\t"}
+    blocks = [block for block in blocks if known.issuperset(block["text"])]
+    choices = fonts(held)
+    output.mkdir(parents=True, exist_ok=True)
+    print(f"{len(blocks)} blocks, {len(choices)} fonts")
+    for index in range(shards):
+        path = output / f"{index:04d}"
+        if path.with_suffix(".json").exists():
+            continue
+        rng = random.Random(f"{index} {held}")
+        chosen = rng.sample(blocks, min(blocks_a_shard, len(blocks)))
+        pictured = [each for block in chosen if (each := drawn(block, rng, choices))]
+        stored, glyphs = seen(pictured, recognizer)
+        np.save(path.with_suffix(".npy"), glyphs)
+        path.with_suffix(".json").write_text(json.dumps(stored, ensure_ascii=False), "utf-8")
+        print(index, len(stored), "blocks", len(glyphs), "glyphs", flush=True)
 
 
 def main() -> None:
@@ -238,25 +299,13 @@ def main() -> None:
     parser.add_argument("--held", action="store_true")
     parser.add_argument("--threads", type=int, default=0)
     arguments = parser.parse_args()
-    recognizer = Recognizer(arguments.threads)
-    with arguments.corpus.open(encoding="utf-8") as file:
-        blocks = [block for line in file if (block := json.loads(line))["held"] == arguments.held]
-    # What the tower has no symbol for cannot be read, and would teach the model to invent.
-    known = {*recognizer.symbols, "\n", "\t"}
-    blocks = [block for block in blocks if known.issuperset(block["text"])]
-    choices = fonts(arguments.held)
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    print(f"{len(blocks)} blocks, {len(choices)} fonts")
-    for index in range(arguments.shards):
-        path = arguments.output / f"{index:04d}"
-        if path.with_suffix(".json").exists():
-            continue
-        rng = random.Random(f"{index} {arguments.held}")
-        chosen = rng.sample(blocks, min(BLOCKS_A_SHARD, len(blocks)))
-        stored, glyphs = shard(chosen, rng, choices, recognizer)
-        np.save(path.with_suffix(".npy"), glyphs)
-        path.with_suffix(".json").write_text(json.dumps(stored, ensure_ascii=False), "utf-8")
-        print(index, len(stored), "blocks", len(glyphs), "glyphs", flush=True)
+    render(
+        arguments.corpus,
+        arguments.output,
+        arguments.shards,
+        held=arguments.held,
+        threads=arguments.threads,
+    )
 
 
 if __name__ == "__main__":

@@ -44,8 +44,8 @@ SMALL = 400_000
 
 
 class DocparseMiniConfig(PreTrainedConfig):
-    """``scripts`` (first words of Unicode names) are what the weights were trained on; ``leaves``
-    are kinds of regions that they do not read."""
+    """``scripts`` (first words of Unicode names) and ``languages`` (ISO 639-1) are what the weights
+    were trained on; ``leaves`` are kinds of regions that they do not read."""
 
     model_type = "docparse_mini"
 
@@ -61,10 +61,12 @@ class DocparseMiniConfig(PreTrainedConfig):
         window: int = 256,
         max_tokens: int = 4096,
         scripts: Sequence[str] = (),
+        languages: Sequence[str] = (),
         leaves: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
         self.scripts = list(scripts)
+        self.languages = list(languages)
         self.leaves = list(leaves)
         self.vocab_size = vocab_size
         self.hidden_size = hidden_size
