@@ -34,6 +34,7 @@ def tune_layout() -> None:
         _resize_with_opencv,
         _remember_names,
         _remember_texts,
+        _list_characters,
     ):
         try:
             # PyMuPDF builds the model as it is imported, and keeps it in a closure.
@@ -84,6 +85,14 @@ def _remember_texts(_: Any) -> None:
 
     for name in _PURE:
         setattr(_table_headers, name, lru_cache(1 << 14)(getattr(_table_headers, name)))
+
+
+def _list_characters(_: Any) -> None:
+    from pymupdf import table
+
+    from hsd_docparse.draft.table_characters import make_chars
+
+    table.make_chars = make_chars  # type: ignore[assignment]
 
 
 class _OpenVinoSession:
