@@ -69,7 +69,7 @@ def _resize_with_opencv(_: Any) -> None:
     from pymupdf.layout.onnx import ImageFeatureExtractorV1, TableGridExtractorV2
 
     for module in (ImageFeatureExtractorV1, TableGridExtractorV2):
-        module.resize_image = _resize  # type: ignore[assignment]
+        module.resize_image = _resize  # type: ignore[attr-defined]
 
 
 def _remember_names(_: Any) -> None:
@@ -77,7 +77,7 @@ def _remember_names(_: Any) -> None:
     from pymupdf.layout import pymupdf_util_rf
 
     names = cache(dir)
-    pymupdf_util_rf.dir = lambda features: names(type(features))  # type: ignore[attr-defined]
+    pymupdf_util_rf.dir = lambda each: names(type(each))  # type: ignore[attr-defined,arg-type]
 
 
 def _remember_texts(_: Any) -> None:
