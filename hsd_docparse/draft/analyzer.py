@@ -28,7 +28,14 @@ def tune_layout() -> None:
     """Make the layout analysis that PDF pages have cheaper, once a process."""
     import pymupdf
 
-    for improve in (_run_on_one_thread, _see_with_openvino, _remember_texts):
+    for improve in (
+        _run_on_one_thread,
+        _see_with_openvino,
+        _resize_with_opencv,
+        _remember_names,
+        _remember_texts,
+        _list_characters,
+    ):
         try:
             # PyMuPDF builds the model as it is imported, and keeps it in a closure.
             found = getclosurevars(pymupdf._get_layout)  # type: ignore[arg-type]
@@ -44,24 +51,48 @@ def _run_on_one_thread(network: Any) -> None:
     options = onnxruntime.SessionOptions()
     options.enable_cpu_mem_arena = False
     options.intra_op_num_threads = 1
-    network.session = onnxruntime.InferenceSession(
-        network.model_path, options, providers=["CPUExecutionProvider"]
-    )
+    grids = network.table_grid_extractor
+    for owner, name in ((network, "session"), (grids, "_grid_sess"), (grids, "_conn_sess")):
+        plain = getattr(owner, name)
+        if plain is not None:
+            path, providers = plain._model_path, ["CPUExecutionProvider"]
+            session = onnxruntime.InferenceSession(path, options, providers=providers)
+            setattr(owner, name, session)
 
 
 def _see_with_openvino(network: Any) -> None:
-    from pymupdf.layout.onnx import ImageFeatureExtractorV1
-
     extractor = network.feature_extractor
     extractor._session = _OpenVinoSession(network.imf_model_path, extractor._session)
-    ImageFeatureExtractorV1.resize_image = _resize  # type: ignore[assignment]
 
 
-def _remember_texts(network: Any) -> None:
+def _resize_with_opencv(_: Any) -> None:
+    from pymupdf.layout.onnx import ImageFeatureExtractorV1, TableGridExtractorV2
+
+    for module in (ImageFeatureExtractorV1, TableGridExtractorV2):
+        module.resize_image = _resize  # type: ignore[attr-defined]
+
+
+def _remember_names(_: Any) -> None:
+    """The features of every line are looked up by name, and Python sorts the names anew."""
+    from pymupdf.layout import pymupdf_util_rf
+
+    names = cache(dir)
+    pymupdf_util_rf.dir = lambda each: names(type(each))  # type: ignore[attr-defined,arg-type]
+
+
+def _remember_texts(_: Any) -> None:
     from pymupdf import _table_headers
 
     for name in _PURE:
         setattr(_table_headers, name, lru_cache(1 << 14)(getattr(_table_headers, name)))
+
+
+def _list_characters(_: Any) -> None:
+    from pymupdf import table
+
+    from hsd_docparse.draft.table_characters import make_chars
+
+    table.make_chars = make_chars  # type: ignore[assignment]
 
 
 class _OpenVinoSession:

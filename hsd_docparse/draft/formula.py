@@ -107,15 +107,15 @@ def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) ->
     numbered ones as ``gather*``. The LaTeX is empty where there are no upright glyphs, or where
     they stand as in no formula that is known here (matrices, cases).
     """
-    pieces = [
+    inside = [
         _piece(glyph)
         for run in runs
         if run.slanted is None and (run.frame.dx, run.frame.vertical) == (1, False)
         for glyph in run.glyphs
+        if _stands_in(glyph, boxes)
         if glyph.style.painted and glyph.char.isprintable() and not glyph.char.isspace()
         if glyph.style.size > 2 and glyph.u1 > glyph.u0
     ]
-    inside = [piece for piece in pieces if any(_holds(box, *piece.middle) for box in boxes)]
     characters = "".join(piece.char for piece in inside)
     inside = _accented(inside)
     if not inside:
@@ -135,6 +135,12 @@ def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) ->
         return rows[0], characters
     shape = "gather*" if any("\\tag" in row for row in rows) else "gathered"
     return f"\\begin{{{shape}}}" + " \\\\ ".join(rows) + f"\\end{{{shape}}}", characters
+
+
+def _stands_in(glyph: Glyph, boxes: Sequence[Box]) -> bool:
+    x = (glyph.u0 + glyph.u1) / 2
+    y = glyph.v + (glyph.style.descent - glyph.style.ascent) / 2
+    return any(_holds(box, x, y) for box in boxes)
 
 
 def _piece(glyph: Glyph) -> _Piece:

@@ -197,6 +197,8 @@ def logical_clusters(glyphs: list[Glyph]) -> list[Glyph]:
 
 def composed(glyphs: list[Glyph]) -> list[Glyph]:
     """Letters that the file builds of an accent and a letter below it, as old TeX fonts do."""
+    if not any(glyph.char in _ACCENTS for glyph in glyphs):
+        return glyphs
     whole: list[Glyph] = []
     for glyph in glyphs:
         last = whole[-1] if whole else None
