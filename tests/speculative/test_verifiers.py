@@ -136,7 +136,7 @@ def test_an_ensemble_takes_the_argmax_of_its_mixture(w: float) -> None:
     taken = 0
     for _ in range(500):
         p = rng.dirichlet(np.full(6, 0.4))
-        atom, mass = int(rng.integers(6)), float(rng.random())
+        atom, mass = int(rng.integers(6)), float(rng.uniform(1 / 6, 1))
         q = np.full(6, (1 - mass) / 5)
         q[atom] = mass
         tree = DraftTree([atom], [-1], beliefs=[Peaked(atom, mass)])

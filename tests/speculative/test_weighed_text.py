@@ -60,10 +60,10 @@ def by_hand(
     """One forward pass a token, and the argmax of the whole mixture."""
     said: list[int] = []
     place: int | None = 0
-    left = 0
+    left = strayed = 0
     while len(said) < LENGTH - 1:
         if place is None:
-            place = found_again(draft, said, left)
+            place = found_again(draft, said, left, strayed)
         logits = toy.MODEL.plain([*prompt, *said])[-1].numpy()
         p = np.exp(logits - logits.max())
         v = p / p.sum()
@@ -72,25 +72,30 @@ def by_hand(
             q[draft[place]] = beliefs[place].mass
             v = w * v + (1 - w) * q
         said.append(int(v.argmax()))
+        strayed += 1
         if place is not None:
             left = place
             follows = place < len(draft) and draft[place] == said[-1]
             left += follows
             place = left if follows else None
+            strayed = int(not follows)
     return said
 
 
-def found_again(draft: list[int], said: list[int], left: int) -> int | None:
-    lengths = {}
-    for end in range(1, len(draft) + 1):
-        same = 0
-        while same < min(10, end, len(said)) and draft[end - 1 - same] == said[-1 - same]:
-            same += 1
-        lengths[end] = same
-    longest = max(lengths.values(), default=0)
-    places = [end for end, same in lengths.items() if same == longest]
-    near = longest >= 3 and 0 <= places[0] - left <= 16
-    return places[0] if len(places) == 1 and (near or longest == 10) else None
+def found_again(draft: list[int], said: list[int], left: int, strayed: int) -> int | None:
+    def same(end: int) -> int:
+        length = 0
+        while length < min(10, end, len(said)) and draft[end - 1 - length] == said[-1 - length]:
+            length += 1
+        return length
+
+    near = [
+        end
+        for end in range(left, min(left + 16, len(draft)) + 1)
+        if min(same(end), strayed - 1) >= 3
+    ]
+    far = [end for end in range(1, len(draft) + 1) if same(end) == 10]
+    return near[0] if near else far[0] if len(far) == 1 else None
 
 
 @pytest.mark.parametrize("w", [0.1, 0.3, 0.5, 0.7, 0.9])
@@ -151,3 +156,13 @@ def test_a_phrase_of_another_line_is_no_place_to_go_on_at() -> None:
     assert guess.belief(0) is None
     far = [*range(100, 105), *range(225, 235)]
     assert drafter.propose(far, Budget()).belief(0) == Peaked(235, 0.9)
+
+
+def test_of_two_places_the_nearer_one_is_where_to_go_on() -> None:
+    """The further one matches earlier, because the output has departed to what stands there."""
+    text = [10, 11, 12, 1, 5, 6, 7, 30, 31, 2, 5, 6, 7, 40, 41]
+    drafter = WeighedText(text, [Peaked(token, 0.9) for token in text])
+    target = toy.Oracle([10, 11, 12, 2, 5, 6, 7, 30, 31, 9])
+    (state,) = target.open([None])
+    run(target, [Request(state, drafter, [MaxLength(9)], HeldBack(Greedy()))])
+    assert drafter.place == text.index(31) + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from hsd_docparse.speculative.drafters.aligned_text import MAX_WINDOW, MIN_WINDOW, AlignedText
@@ -20,9 +21,10 @@ class WeighedText(AlignedText):
 
     While the output follows the text, its continuation is proposed with its beliefs. Where the
     output has left it, guesses without any are proposed, until the end of the output is found
-    again: in one place only, by 3 tokens at most `REACH` behind the departure, or by 10 anywhere.
-    A belief at a wrong place would write the text of another line. Guesses end where the output
-    might be back, so that it is so at the same token whatever the budget.
+    again: by 3 tokens behind the one that departed, in the nearest place at most `REACH` further in
+    the text, or by 10 in one place anywhere. A belief at a wrong place would write the text of
+    another line. Guesses end where the output might be back, so that it is so at the same token
+    whatever the budget.
     """
 
     def __init__(self, text: Sequence[int], beliefs: Sequence[Law | None]) -> None:
@@ -32,18 +34,18 @@ class WeighedText(AlignedText):
         """Of the next token, while the output follows the text."""
         self.left = 0
         """Where the output has left the text, or is now."""
+        self.strayed = 0
+        """Tokens of the output since then."""
 
     def propose(self, output: Sequence[int], budget: Budget) -> DraftTree[int]:
         if self.place is None:
             matches, length = self._longest_matches(output)
-            if len(matches) == 1 and self._is_back(matches[0], length):
+            self.place = self._near(output)
+            if self.place is None and length == MAX_WINDOW and len(matches) == 1:
                 (self.place,) = matches
-            else:
-                depth = max(1, MIN_WINDOW - length)
-                return super().propose(
-                    output,
-                    replace(budget, chain=min(1, budget.chain), depth=min(depth, budget.depth)),
-                )
+        if self.place is None:
+            chain, depth = min(1, budget.chain), min(max(1, MIN_WINDOW - length), budget.depth)
+            return super().propose(output, replace(budget, chain=chain, depth=depth))
         self.candidates = [self.place]
         atoms = self._after(self.place, budget.chain)
         beliefs = self.beliefs[self.place : self.place + len(atoms)]
@@ -52,15 +54,19 @@ class WeighedText(AlignedText):
     def observe(self, outcome: Outcome[Any]) -> None:
         super().observe(outcome)
         if self.place is None:
+            self.strayed += len(outcome.emitted)
             return
-        self.left = self.place
-        for atom in outcome.emitted:
-            if self.text[self.left : self.left + 1] != [atom]:
-                self.place = None
-                return
-            self.left += 1
-        self.place = self.left
+        pairs = zip(self._after(self.place, len(outcome.emitted)), outcome.emitted, strict=False)
+        same = list(takewhile(lambda pair: pair[0] == pair[1], pairs))
+        self.left = self.place + len(same)
+        self.strayed = len(outcome.emitted) - len(same)
+        self.place = None if self.strayed else self.left
 
-    def _is_back(self, place: int, length: int) -> bool:
-        near = length >= MIN_WINDOW and 0 <= place - self.left <= REACH
-        return near or length == MAX_WINDOW
+    def _near(self, output: Sequence[int]) -> int | None:
+        if self.strayed <= MIN_WINDOW:
+            return None
+        end = list(output[-MIN_WINDOW:])
+        for place in range(max(self.left, MIN_WINDOW), self.left + REACH + 1):
+            if self.text[place - MIN_WINDOW : place] == end:
+                return place
+        return None

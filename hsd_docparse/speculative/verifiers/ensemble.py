@@ -12,9 +12,9 @@ from hsd_docparse.speculative.verifiers.lenient import Lenient
 @dataclass(frozen=True)
 class Ensemble(Lenient):
     """The argmax of ``v = w p + (1 - w) q``, where ``q`` is the draft's belief in its own token
-    ``x``: ``Peaked``, ``c`` on ``x`` and ``(1 - c) / (V - 1)`` on each other token of the
-    vocabulary. So ``v`` is largest at ``x`` or where ``p`` is. Where the draft has no such belief,
-    and where the target's grammar forbids ``x``, ``v`` is ``p``.
+    ``x``: ``Peaked``, ``c`` on ``x`` and ``(1 - c) / (V - 1)``, which is no more, on each other
+    token of the vocabulary. So ``v`` is largest at ``x`` or where ``p`` is. Where the draft has no
+    such belief, and where the target's grammar forbids ``x``, ``v`` is ``p``.
 
     ``w = 1`` is lossless; ``w = 0`` follows the draft where it has a belief.
     """
