@@ -91,7 +91,9 @@ class Density:
     sample: Callable[[np.random.Generator], Any]
 
 
-Law = Dense | Point | Peaked | Gaussian | Density
+Law = Dense | Point | Gaussian | Density
+Belief = Law | Peaked
+"""What a draft thinks of a place, where its atom need not have been drawn from that."""
 
 
 def accepts(p: Law, q: Law | None, atom: Any, rng: np.random.Generator) -> bool:

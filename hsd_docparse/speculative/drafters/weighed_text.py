@@ -9,7 +9,7 @@ from typing import Any
 
 from hsd_docparse.speculative.drafters.aligned_text import MAX_WINDOW, MIN_WINDOW, AlignedText
 from hsd_docparse.speculative.interfaces import Budget, Outcome
-from hsd_docparse.speculative.laws import Law
+from hsd_docparse.speculative.laws import Belief
 from hsd_docparse.speculative.tree import DraftTree
 
 REACH = 16
@@ -27,7 +27,7 @@ class WeighedText(AlignedText):
     whatever the budget.
     """
 
-    def __init__(self, text: Sequence[int], beliefs: Sequence[Law | None]) -> None:
+    def __init__(self, text: Sequence[int], beliefs: Sequence[Belief | None]) -> None:
         super().__init__([text])
         self.beliefs = beliefs
         self.place: int | None = 0
