@@ -36,6 +36,8 @@ TICK = 0.7
 TYPES = [".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".bmp", ".webp", ".jp2"]
 MODES: list[tuple[str, Mode]] = [
     ("lossless: what the target reads", "lossless"),
+    ("ensemble: target and draft together", "ensemble"),
+    ("near: the draft where the target nearly agrees", "near"),
     ("draft: the pipeline alone, fastest", "draft"),
 ]
 COLOURS: list[tuple[str, Colour]] = [("kind", "kind"), ("accepted or corrected", "verdict")]

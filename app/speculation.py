@@ -57,7 +57,9 @@ def _words(told: Speculation, spent: float, plain: float) -> str:
         f"**{told.target}** wrote {counted(told.tokens, 'token')} in {counted(calls, 'call')}, "
         f"{max(told.tokens - calls, 0)} fewer than plain decoding makes.",
         f"It accepted {told.accepted} of {told.proposed} drafted tokens ({share:.0%}).",
-        "The output is token for token what it writes alone." if told.lossless else "",
+        "The output is token for token what it writes alone."
+        if told.lossless
+        else f"In {told.changed} places the draft had its way.",
         f"Reading took {spent:.2f} s, plain decoding takes {plain:.2f} s or more "
         "(as many calls as tokens, each as fast as the fastest of this page).",
         *told.notes,

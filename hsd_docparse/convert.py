@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
     from hsd_docparse.targets import DocumentTarget
 
-Mode = Literal["draft", "lossless"]
+Mode = Literal["draft", "lossless", "near", "ensemble"]
 """``draft``: the layout pipeline alone. ``lossless``: token for token what the target's own
-greedy decoding gives."""
+greedy decoding gives. ``near``: the draft's token where the target thinks nearly as much of it as
+of its own, never in tables and formulas. ``ensemble``: at each place what target and draft
+together think best."""
 
 DPI = 150.0
 DEADLINE = 120.0
@@ -88,7 +90,7 @@ def open_conversion(
             target=verifier.name if verifier else "none",
             metadata=opened.metadata,
         )
-        verify = _verifying(verifier) if verifier else None
+        verify = _verifying(verifier, settings.mode) if verifier else None
         reads = _read(drafts, verify)
         yield Conversion(document, len(opened.selected), reads, settings.password)
 
@@ -170,11 +172,11 @@ def _read(
         yield PageRead(page, picture)
 
 
-def _verifying(target: DocumentTarget) -> Callable[[Image.Image, Page], Page]:
+def _verifying(target: DocumentTarget, mode: Mode) -> Callable[[Image.Image, Page], Page]:
     """Reads pages with ``target``, and learns from page to page which stages pay."""
     from hsd_docparse.hsd import StageChoice, verify_page
 
-    return partial(verify_page, target, choice=StageChoice())
+    return partial(verify_page, target, mode=mode, choice=StageChoice())
 
 
 def _verifier(target: str | DocumentTarget) -> DocumentTarget:

@@ -139,7 +139,8 @@ class Speculation:
     one forward pass, whatever the number of rows in it. ``committed`` are the tokens that each
     call of the page pass gave, in order. ``seconds`` may have ``see`` (vision encoder and prefill),
     ``regions``, ``page``, and ``fastest_call`` of the page pass, which plain decoding would need
-    at least for every token.
+    at least for every token. ``changed`` counts tokens that are the draft's where the target would
+    have gone on with another: none in mode ``lossless``.
     """
 
     target: str
@@ -153,6 +154,7 @@ class Speculation:
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     committed: list[int] = field(default_factory=list)
+    changed: int = 0
 
 
 @dataclass

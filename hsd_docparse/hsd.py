@@ -5,6 +5,9 @@ own part of the picture. Stage 2: it verifies the whole page against the set of 
 said. The page pass decides order, joins and structure, and alone decides the output: in
 ``lossless`` mode that is, token for token, the target's greedy decoding of the page, whatever
 the drafts were. Good drafts only make it come sooner.
+
+The modes ``near`` and ``ensemble`` let the draft have a say. Their output depends on the draft,
+so it is the pipeline's own, and the page pass alone verifies it.
 """
 
 from __future__ import annotations
@@ -20,10 +23,17 @@ from hsd_docparse.document import FURNITURE, Page, Region, Speculation
 from hsd_docparse.speculative import (
     AlignedText,
     Doubling,
+    Drafter,
+    Ensemble,
+    HeldBack,
     MaxLength,
     NoDraft,
     Outcome,
+    Peaked,
     Request,
+    Tolerance,
+    Verifier,
+    WeighedText,
     run,
 )
 from hsd_docparse.wording import counted
@@ -31,7 +41,13 @@ from hsd_docparse.wording import counted
 if TYPE_CHECKING:
     from PIL import Image
 
-    from hsd_docparse.targets import DocumentTarget
+    from hsd_docparse.convert import Mode
+    from hsd_docparse.targets import DocumentTarget, WeighedDraft
+
+TAU = 0.75
+"""Share of the best probability that a drafted token needs in mode ``near``, as in the paper."""
+WEIGHT = 0.5
+"""Of the target in mode ``ensemble``; the draft has the rest."""
 
 Stages = Literal["both", "page", "regions", "none"]
 """``both``: full HSD. ``page``: the page against the pipeline's drafts. ``regions``: stage 1
@@ -49,12 +65,14 @@ class Reading:
     ``finished`` is the reason of the stop. ``seconds``: ``see`` (vision encoder and
     prefill), ``regions`` (stage 1, its own seeing included), ``page`` (stage 2) and
     ``fastest_call`` (of stage 2). ``committed``: tokens that each call of stage 2 gave.
-    ``lossless``: the output is the target's own.
+    ``lossless``: the output is the target's own; ``changed``: tokens of it that are the draft's
+    where the target would have gone on with another.
     """
 
     output: list[int]
     finished: str
     lossless: bool = False
+    changed: int = 0
     region_outputs: dict[int, list[int]] = field(default_factory=dict)
     accepted: int = 0
     proposed: int = 0
@@ -66,13 +84,20 @@ class Reading:
 
 
 class _Calls:
-    """Observes what each call of a pass gave, and how long the fastest took."""
+    """Observes what each call of a pass gave, how many tokens of it are not the target's argmax,
+    and how long the fastest took."""
 
     def __init__(self) -> None:
         self.committed: list[int] = []
+        self.changed = 0
         self.fastest = math.inf
 
     def on_commit(self, outcome: Outcome[int]) -> None:
+        best = outcome.scores.logits.argmax(-1).tolist()
+        rows = [0, *(node + 1 for node in outcome.verdict.path)]
+        self.changed += sum(
+            best[row] != token for row, token in zip(rows, outcome.emitted, strict=False)
+        )
         self.committed.append(len(outcome.emitted))
         self.fastest = min(self.fastest, outcome.seconds.scoring)
 
@@ -115,20 +140,23 @@ def verify_page(
     image: Image.Image,
     page: Page,
     *,
+    mode: Mode = "lossless",
     choice: StageChoice | None = None,
 ) -> Page:
     """The page as ``target`` reads it. A page that it cannot read keeps its draft, and says so.
 
-    ``image`` is the picture of the whole page, at any resolution. With a ``choice`` the
-    stages are picked by measured cost, otherwise both run.
+    ``image`` is the picture of the whole page, at any resolution. In mode ``lossless`` the stages
+    are picked by measured cost, with a ``choice``, and otherwise both run.
     """
     left = sum(bool(region.lines) and not target.covers(region) for region in page.regions)
     if not has_text_for(target, page):
         # Nothing to read: a model asked about a blank page invents.
         return page if not left else replace(page, warnings=[*page.warnings, _left(target, left)])
     stages: Stages = choice.choose(len(page.regions)) if choice else "both"
+    if mode != "lossless":
+        stages, choice = "page", None
     try:
-        reading = read(target, image, page, stages)
+        reading = read(target, image, page, stages, mode)
         regions = target.regions(page, reading.output)
     except Exception as error:
         warning = f"Verification failed ({error}); the page shows its draft."
@@ -136,9 +164,9 @@ def verify_page(
     if choice:
         choice.learn(stages, reading)
     speculation = Speculation(
-        target.name, "lossless", reading.lossless, len(reading.output), reading.accepted,
+        target.name, mode, reading.lossless, len(reading.output), reading.accepted,
         reading.proposed, reading.region_calls, reading.page_calls, reading.seconds, reading.notes,
-        reading.committed,
+        reading.committed, reading.changed,
     )  # fmt: skip
     if left:
         speculation.notes.append(_left(target, left))
@@ -179,12 +207,20 @@ def left_out(draft: Sequence[Region], verified: Sequence[Region]) -> int:
 
 
 def read(
-    target: DocumentTarget, image: Image.Image, page: Page, stages: Stages = "both"
+    target: DocumentTarget,
+    image: Image.Image,
+    page: Page,
+    stages: Stages = "both",
+    mode: Mode = "lossless",
 ) -> Reading:
-    """Decode ``page``; raises what the target raises."""
+    """Decode ``page``; raises what the target raises. ``stages`` are those of mode ``lossless``."""
     clock = time.perf_counter()
     inputs = target.page_inputs(image, page)
     seen = time.perf_counter() - clock
+    if mode != "lossless":
+        reading = decode(target, inputs, *weighing(target.weighed_draft(page), mode))
+        reading.seconds["see"] += seen
+        return reading
     regions = Reading([], "stop")
     if stages in ("both", "regions"):
         _read_regions(target, image, page, regions)
@@ -193,7 +229,7 @@ def read(
         regions.output = [token for text in drafts for token in text]
         regions.seconds["see"] = seen
         return regions
-    reading = decode(target, inputs, drafts)
+    reading = decode(target, inputs, aligned(drafts))
     reading.seconds["see"] += seen
     return replace(
         reading,
@@ -204,18 +240,36 @@ def read(
     )
 
 
+def aligned(drafts: Sequence[Sequence[int]]) -> Drafter[int]:
+    """For verification against ``drafts``, an unordered set; with none it is plain decoding."""
+    return AlignedText(drafts) if drafts else NoDraft()
+
+
+def weighing(draft: WeighedDraft, mode: Mode) -> tuple[Drafter[int], Verifier[int]]:
+    """For a mode in which ``draft`` has a say: none inside tables and formulas in mode ``near``."""
+    pairs = zip(draft.tokens, draft.probabilities, strict=True)
+    beliefs: list[Peaked | None] = [Peaked(token, sure) for token, sure in pairs]
+    if mode == "ensemble":
+        return WeighedText(draft.tokens, beliefs), HeldBack(Ensemble(WEIGHT))
+    beliefs = [None if e else belief for e, belief in zip(draft.exact, beliefs, strict=True)]
+    return WeighedText(draft.tokens, beliefs), HeldBack(Tolerance(TAU, believed=True))
+
+
 def decode(
     target: DocumentTarget,
     inputs: Any,
-    drafts: Sequence[Sequence[int]],
+    drafter: Drafter[int],
+    verifier: Verifier[int] | None = None,
+    *,
     most: int | None = None,
 ) -> Reading:
-    """Stage 2: verify a page against ``drafts``, an unordered set; with none it is plain greedy
-    decoding. ``most`` cuts the output off after so many tokens."""
+    """Stage 2: verify a page against what ``drafter`` proposes, losslessly without another
+    ``verifier``. ``most`` cuts the output off after so many tokens."""
     clock = time.perf_counter()
     (state,) = target.open([inputs])
     opened = time.perf_counter()
-    request = _request(target, inputs, state, drafts)
+    request = _request(target, inputs, state, drafter)
+    request.verifier = verifier or request.verifier
     observed = _Calls()
     request.observers = [observed]
     if most is not None:
@@ -225,6 +279,7 @@ def decode(
         request.output,
         request.finished or "stop",
         lossless=request.lossless,
+        changed=observed.changed,
         accepted=request.statistics.accepted,
         proposed=request.statistics.proposed,
         page_calls=calls,
@@ -244,7 +299,7 @@ def _read_regions(target: DocumentTarget, image: Image.Image, page: Page, readin
     inputs = target.region_inputs(image, page, regions)
     states = target.open(inputs) if regions else []
     requests = [
-        _request(target, i, state, [target.region_draft(page, region)])
+        _request(target, i, state, aligned([target.region_draft(page, region)]))
         for i, state, region in zip(inputs, states, regions, strict=True)
     ]
     reading.region_calls = run(target, requests)
@@ -259,11 +314,11 @@ def _read_regions(target: DocumentTarget, image: Image.Image, page: Page, readin
 
 
 def _request(
-    target: DocumentTarget, inputs: Any, state: Any, drafts: Sequence[Sequence[int]]
+    target: DocumentTarget, inputs: Any, state: Any, drafter: Drafter[int]
 ) -> Request[int]:
     return Request(
         state,
-        AlignedText(drafts) if drafts else NoDraft(),
+        drafter,
         target.stops(inputs),
         processors=target.processors(inputs),
         controller=Doubling(target.budget),

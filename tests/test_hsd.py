@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from hsd_docparse import hsd
 from hsd_docparse.document import Box, Line, Page, Region
 from hsd_docparse.hsd import Reading, StageChoice, left_out, read, verify_page
 from hsd_docparse.speculative import (
@@ -26,6 +27,7 @@ from hsd_docparse.speculative import (
     Stop,
     StopTokens,
 )
+from hsd_docparse.targets import WeighedDraft
 
 END = 0
 PICTURE = Image.new("RGB", (100, 100), "white")
@@ -48,6 +50,7 @@ class Teller:
     def score(self, states: Sequence[list[Any]], trees: Sequence[DraftTree[int]]) -> list[Scores]:
         scores = []
         for (text, place), tree in zip(states, trees, strict=True):
+            # The character it says has e times the probability of any other.
             logits = np.zeros((1 + len(tree), 0x110))
             for row, depth in enumerate([0, *tree.depths()]):
                 at = place + int(depth)
@@ -81,6 +84,14 @@ class Teller:
             [t for t in outputs.get(i, self.region_draft(page, i)) if t != END]
             for i in self.readable(page)
         ]
+
+    def weighed_draft(self, page: Page) -> WeighedDraft:
+        regions = [page.regions[i] for i in self.readable(page)]
+        return WeighedDraft(
+            [ord(c) for region in regions for c in region.text],
+            [p for region in regions for line in region.lines for p in line.probabilities],
+            [region.kind == "table" for region in regions for _ in region.text],
+        )
 
     def stops(self, inputs: str) -> list[Stop[int]]:
         return [StopTokens([END]), MaxLength(self.limit), Loop(times=4, longest=8, least=40)]
@@ -143,6 +154,40 @@ def test_stage_1_mends_drafts_so_that_stage_2_is_shorter() -> None:
 def test_regions_alone_follow_the_draft_order() -> None:
     reading = read(Teller("", [FIRST, SECOND]), PICTURE, drafted("a", "b"), "regions")
     assert "".join(map(chr, reading.output)) == FIRST + SECOND
+
+
+SAID, READ = "He said 100 words.", "He sald 700 words."
+NEAR_TAU = 0.3
+"""Below 1 / e, so that whatever was drafted is nearly as good."""
+
+
+def weighed(kind: Any, sure: float) -> Page:
+    page = drafted(READ)
+    page.regions[0].kind = kind
+    page.regions[0].lines[0].probabilities = [
+        sure if said == read else 1 - sure for said, read in zip(SAID, READ, strict=True)
+    ]
+    return page
+
+
+@pytest.mark.parametrize(("sure", "wins"), [(0.1, READ), (0.99999, SAID)])
+def test_an_ensemble_is_the_draft_where_that_is_sure(sure: float, wins: str) -> None:
+    verified = verify_page(Teller(SAID, [SAID]), PICTURE, weighed("text", sure), mode="ensemble")
+    assert verified.regions[0].text == wins
+    told = verified.speculation
+    assert told is not None
+    assert (told.mode, told.lossless, told.region_calls) == ("ensemble", False, 0)
+    assert told.changed == sum(a != b for a, b in zip(wins, SAID, strict=True))
+
+
+@pytest.mark.parametrize(("kind", "wins"), [("text", READ), ("table", SAID)])
+def test_near_spares_tables(kind: Any, wins: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hsd, "TAU", NEAR_TAU)
+    verified = verify_page(Teller(SAID, [SAID]), PICTURE, weighed(kind, 0.9), mode="near")
+    assert verified.regions[0].text == wins
+    assert verified.speculation is not None
+    assert (verified.speculation.mode, verified.speculation.lossless) == ("near", False)
+    assert verified.speculation.changed == sum(a != b for a, b in zip(wins, SAID, strict=True))
 
 
 def test_a_looping_region_falls_back_to_its_draft_and_says_so() -> None:

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -31,7 +30,15 @@ from hsd_docparse.cli.tally import (
     summary,
     worst,
 )
-from hsd_docparse.convert import DEADLINE, DPI, Conversion, PageRead, Settings, open_conversion
+from hsd_docparse.convert import (
+    DEADLINE,
+    DPI,
+    Conversion,
+    Mode,
+    PageRead,
+    Settings,
+    open_conversion,
+)
 from hsd_docparse.errors import InputError, sentence
 from hsd_docparse.export import Outputs, export, exporting, output_names
 from hsd_docparse.render import FORMATS
@@ -45,11 +52,6 @@ EPILOG = (
 )
 
 app = command()
-
-
-class Mode(str, Enum):
-    draft = "draft"
-    lossless = "lossless"
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,12 @@ def docparse(
     ] = "mini",
     mode: Annotated[
         Mode,
-        typer.Option(help="draft: layout pipeline alone; lossless: exactly what the target reads."),
-    ] = Mode.lossless,
+        typer.Option(
+            help="draft: layout pipeline alone; lossless: exactly what the target reads; near: the "
+            "draft's token where the target likes it nearly as well as its own; ensemble: what "
+            "both together think best."
+        ),
+    ] = "lossless",
     dpi: Annotated[
         float,
         typer.Option(
@@ -183,7 +189,7 @@ def docparse(
         refuse("--watch takes one folder, and nothing beside it.")
     options = Options(
         None if to_stdout else output,
-        Settings(target, mode.value, pages, password, dpi, deadline or None),
+        Settings(target, mode, pages, password, dpi, deadline or None),
         Outputs(chosen, figures, debug_layout),
         debug,
     )

@@ -10,7 +10,6 @@ from typing import Annotated, Optional
 import typer
 
 from hsd_docparse.cli.command import command, refuse
-from hsd_docparse.cli.convert import Mode
 from hsd_docparse.cli.server import (
     LIMITS,
     Deadline,
@@ -22,7 +21,7 @@ from hsd_docparse.cli.server import (
     is_loopback,
 )
 from hsd_docparse.cli.tally import FILE_FAILED
-from hsd_docparse.convert import DEADLINE, Settings, kept_target
+from hsd_docparse.convert import DEADLINE, Mode, Settings, kept_target
 from hsd_docparse.errors import DocparseError
 from hsd_docparse.jobs import Jobs, Limits
 
@@ -60,7 +59,7 @@ def serve(
     ] = "mini",
     mode: Annotated[
         Mode, typer.Option(help="What is done for clients that do not say.")
-    ] = Mode.lossless,
+    ] = "lossless",
     max_mb: MaxMb = LIMITS.bytes >> 20,
     max_pages: MaxPages = LIMITS.pages,
     max_waiting: MaxWaiting = LIMITS.waiting,
@@ -82,7 +81,7 @@ def serve(
             f'The service needs {error.name}: pip install "hsd-docparse[serve]"', code=FILE_FAILED
         )
     warnings.simplefilter("ignore")  # libraries warn their callers, not who runs a command
-    defaults = Settings(target=target, mode=mode.value, deadline=deadline)
+    defaults = Settings(target=target, mode=mode, deadline=deadline)
     try:
         if target != "none":
             kept_target(target)  # a wrong one is told now, and not to the first client

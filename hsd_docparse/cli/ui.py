@@ -9,7 +9,6 @@ from typing import Annotated, Optional
 import typer
 
 from hsd_docparse.cli.command import command, refuse
-from hsd_docparse.cli.convert import Mode
 from hsd_docparse.cli.server import (
     LIMITS,
     Deadline,
@@ -21,7 +20,7 @@ from hsd_docparse.cli.server import (
     is_loopback,
 )
 from hsd_docparse.cli.tally import FILE_FAILED
-from hsd_docparse.convert import DEADLINE
+from hsd_docparse.convert import DEADLINE, Mode
 from hsd_docparse.jobs import Limits
 
 app = command()
@@ -49,7 +48,7 @@ def ui(
         list[str],
         typer.Option(metavar="NAME", help="What visitors may have drafts verified with; repeat."),
     ] = ["mini"],  # noqa: B006
-    mode: Annotated[Mode, typer.Option(help="Which mode is chosen at first.")] = Mode.lossless,
+    mode: Annotated[Mode, typer.Option(help="Which mode is chosen at first.")] = "lossless",
     max_mb: MaxMb = LIMITS.bytes >> 20,
     max_pages: MaxPages = LIMITS.pages,
     max_waiting: MaxWaiting = LIMITS.waiting,
@@ -78,7 +77,7 @@ def ui(
             limits=Limits(max_mb << 20, max_pages, max_waiting, kept=keep, disk=max_disk_mb << 20),
             browser=browser,
             targets=target,
-            mode=mode.value,
+            mode=mode,
             deadline=deadline,
         )
     except KeyboardInterrupt:

@@ -29,6 +29,7 @@ from hsd_docparse.speculative.drafters import (
     PromptLookup,
     SuffixDecoding,
     SuffixTree,
+    WeighedText,
 )
 from hsd_docparse.speculative.engine import Request, Statistics, Stream, generate, run, step, stream
 from hsd_docparse.speculative.interfaces import (
@@ -47,15 +48,17 @@ from hsd_docparse.speculative.interfaces import (
     Verdict,
     Verifier,
 )
-from hsd_docparse.speculative.laws import Dense, Density, Gaussian, Law, Point, couple
+from hsd_docparse.speculative.laws import Dense, Density, Gaussian, Law, Peaked, Point, couple
 from hsd_docparse.speculative.processors import FrequencyPenalty, RepetitionPenalty, Vocabulary
 from hsd_docparse.speculative.sampling import Sampler
 from hsd_docparse.speculative.schedulers import FirstCome, SameLength
 from hsd_docparse.speculative.stops import Loop, MaxLength, StopStrings, StopTokens
 from hsd_docparse.speculative.tree import DraftTree
 from hsd_docparse.speculative.verifiers import (
+    Ensemble,
     EntropyAware,
     Greedy,
+    HeldBack,
     KlJudge,
     Margin,
     Mixture,
@@ -66,11 +69,12 @@ from hsd_docparse.speculative.verifiers import (
 
 __all__ = [
     "Ahead", "AlignedText", "Budget", "Controller", "CopySpec", "CostModel", "Dense", "Density",
-    "Doubling", "DraftTree", "Drafter", "EntropyAware", "EntropyStop", "FirstCome", "Fixed",
-    "FrequencyPenalty", "Gaussian", "Greedy", "KlJudge", "Law", "Loop", "Margin", "MaxLength",
-    "Mixture", "ModelDrafter", "NoDraft", "Observer", "Outcome", "Point", "Pool", "Processor",
-    "PromptLookup", "RejectionThreshold", "RepetitionPenalty", "Request", "Rewindable",
-    "SameLength", "Sampler", "Sampling", "Scheduler", "Scores", "Seconds", "Statistics", "Stop",
-    "StopStrings", "StopTokens", "Stream", "SuffixDecoding", "SuffixTree", "Target", "Tolerance",
-    "TopK", "Verdict", "Verifier", "Vocabulary", "couple", "generate", "run", "step", "stream",
+    "Doubling", "DraftTree", "Drafter", "Ensemble", "EntropyAware", "EntropyStop", "FirstCome",
+    "Fixed", "FrequencyPenalty", "Gaussian", "Greedy", "HeldBack", "KlJudge", "Law", "Loop",
+    "Margin", "MaxLength", "Mixture", "ModelDrafter", "NoDraft", "Observer", "Outcome", "Peaked",
+    "Point", "Pool", "Processor", "PromptLookup", "RejectionThreshold", "RepetitionPenalty",
+    "Request", "Rewindable", "SameLength", "Sampler", "Sampling", "Scheduler", "Scores",
+    "Seconds", "Statistics", "Stop", "StopStrings", "StopTokens", "Stream", "SuffixDecoding",
+    "SuffixTree", "Target", "Tolerance", "TopK", "Verdict", "Verifier", "Vocabulary",
+    "WeighedText", "couple", "generate", "run", "step", "stream",
 ]  # fmt: skip

@@ -55,6 +55,15 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Peaked:
+    """``mass`` (0..1) on one atom, what is left even on all others: the belief of a reader that
+    knows how sure it is of an atom, and not what else it might be."""
+
+    atom: int
+    mass: float
+
+
+@dataclass(frozen=True)
 class Gaussian:
     """Normal law of vectors: ``mean`` float64 ``[size]``, the same ``deviation`` in every
     direction."""
@@ -83,6 +92,8 @@ class Density:
 
 
 Law = Dense | Point | Gaussian | Density
+Belief = Law | Peaked
+"""What a draft thinks of a place, where its atom need not have been drawn from that."""
 
 
 def accepts(p: Law, q: Law | None, atom: Any, rng: np.random.Generator) -> bool:

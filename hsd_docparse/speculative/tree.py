@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hsd_docparse.speculative.laws import Law
+from hsd_docparse.speculative.laws import Belief, Law
 
 Atom = TypeVar("Atom")
 """What is generated: a token (int), a vector, a reasoning step."""
@@ -32,7 +32,7 @@ class DraftTree(Generic[Atom]):
     atoms: Sequence[Atom]
     parents: Sequence[int]
     laws: Sequence[Law | None] | None = None
-    beliefs: Sequence[Law | None] | None = None
+    beliefs: Sequence[Belief | None] | None = None
     """What a draft model thought at each node, where it did not draw the atom from that."""
 
     @classmethod
@@ -79,7 +79,7 @@ class DraftTree(Generic[Atom]):
         """What the atom of ``node`` was drawn from; ``None`` for fixed text."""
         return None if self.laws is None else self.laws[node]
 
-    def belief(self, node: int) -> Law | None:
+    def belief(self, node: int) -> Belief | None:
         """What the draft model thought of the place of ``node``; its law unless stated apart."""
         return self.law(node) if self.beliefs is None else self.beliefs[node]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hsd_docparse.document import Page, Region
 from hsd_docparse.speculative import Budget, Processor, Stop, Target
+from hsd_docparse.targets.weighed import WeighedDraft
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -46,6 +47,10 @@ class DocumentTarget(Target[Any, Any], Protocol):
     def page_drafts(self, page: Page, outputs: dict[int, list[int]]) -> list[list[int]]:
         """Texts to look for while the page is read. ``outputs`` are the stage-1 outputs by
         region index; regions that are missing there stand in with their draft."""
+        ...
+
+    def weighed_draft(self, page: Page) -> WeighedDraft:
+        """The page as the layout pipeline read it, and how sure it is of each token."""
         ...
 
     def stops(self, inputs: Any) -> list[Stop[int]]: ...

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ from hsd_docparse.targets.hunyuan import HUNYUAN
 from hsd_docparse.targets.markdown_blocks import LEFT_OUT, parse_markdown, place_blocks
 from hsd_docparse.targets.qwen_vl import QWEN_VL
 from hsd_docparse.targets.vision_language import VisionLanguageModel, VisionPrompt
+from hsd_docparse.targets.weighed import EXACT, TEXT_LAYER, WeighedDraft
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -117,15 +120,36 @@ class HuggingFaceTarget(VisionLanguageModel):
     def page_drafts(self, page: Page, outputs: dict[int, list[int]]) -> list[list[int]]:
         """One text: the regions in the draft's order, so that a match runs on across the
         break between two of them where the target keeps that order."""
-        text, before = "", None
+        return [self._draft("".join(text for _, text in self._pieces(page, outputs)))]
+
+    def weighed_draft(self, page: Page) -> WeighedDraft:
+        """A token is as sure as its region is, and so is the end as the last region."""
+        pieces = list(self._pieces(page, {}))
+        if not pieces:
+            return WeighedDraft([], [], [])
+        text = "".join(text for _, text in pieces)
+        coded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        ends = list(accumulate(len(text) for _, text in pieces))
+        owners = [pieces[bisect_left(ends, end)][0] for _, end in coded.offset_mapping]
+        owners.append(pieces[-1][0])
+        return WeighedDraft(
+            [*coded.input_ids, self.ends[0]],
+            [min(region.confidence, TEXT_LAYER) for region in owners],
+            [region.kind in EXACT for region in owners],
+        )
+
+    def _pieces(self, page: Page, outputs: dict[int, list[int]]) -> Iterator[tuple[Region, str]]:
+        """Every region that is written, with its text and what parts it from the one before."""
+        before = None
         for i, region in enumerate(page.regions):
             said = self._text(outputs[i]) if i in outputs else self.family.serialise(region)
             if not said.strip():
                 continue
-            in_list = before == region.kind == "list_item"
-            text += ("\n" if in_list else "\n\n" if text else "") + said.strip("\n")
+            gap = "" if before is None else "\n\n"
+            if before == region.kind == "list_item":
+                gap = "\n"
+            yield region, gap + said.strip("\n")
             before = region.kind
-        return [self._draft(text)]
 
     def stops(self, inputs: VisionPrompt) -> list[Stop[int]]:
         return [StopTokens(self.ends), Loop(), MaxLength(self.family.max_tokens)]

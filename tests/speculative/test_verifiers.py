@@ -11,14 +11,17 @@ from hsd_docparse.speculative import (
     Budget,
     Dense,
     DraftTree,
+    Ensemble,
     EntropyAware,
     Fixed,
     Greedy,
+    HeldBack,
     KlJudge,
     Margin,
     MaxLength,
     Mixture,
     ModelDrafter,
+    Peaked,
     Request,
     Sampling,
     Scores,
@@ -44,10 +47,12 @@ def test_every_verifier_says_whether_it_is_lossless() -> None:
     assert Greedy().lossless
     assert Sampling().lossless
     assert Mixture(1.0).lossless
+    assert Ensemble(1.0).lossless
+    assert HeldBack(Greedy()).lossless
     assert EntropyAware(np.inf, 1.0).lossless
     lossy: list[Verifier[int]] = [
         Tolerance(0.75), TopK(3), Margin(2.0), KlJudge(0.3), Mixture(0.9),
-        Mixture(lambda p, q: 1.0), EntropyAware(1.0, 1.0),
+        Mixture(lambda p, q: 1.0), EntropyAware(1.0, 1.0), Ensemble(0.9), HeldBack(TopK(3)),
     ]  # fmt: skip
     assert not any(verifier.lossless for verifier in lossy)
 
@@ -123,6 +128,36 @@ def test_the_judge_follows_its_formula() -> None:
         assert bool(verdict.path) == right
         decided.add((bool(right), bool(atom == p.argmax()), bool(agree)))
     assert len(decided) == 5
+
+
+@pytest.mark.parametrize("w", [0.2, 0.5, 0.8])
+def test_an_ensemble_takes_the_argmax_of_its_mixture(w: float) -> None:
+    rng = np.random.default_rng(5)
+    taken = 0
+    for _ in range(500):
+        p = rng.dirichlet(np.full(6, 0.4))
+        atom, mass = int(rng.integers(6)), float(rng.uniform(1 / 6, 1))
+        q = np.full(6, (1 - mass) / 5)
+        q[atom] = mass
+        tree = DraftTree([atom], [-1], beliefs=[Peaked(atom, mass)])
+        verdict = judged(Ensemble(w), tree, list(p), list(p))
+        best = int((w * p + (1 - w) * q).argmax())
+        assert (atom if verdict.path else verdict.correction) == best
+        taken += best == atom != p.argmax()
+    assert 20 < taken < 480
+
+
+def test_an_ensemble_takes_nothing_that_the_grammar_forbids() -> None:
+    tree = DraftTree([2], [-1], beliefs=[Peaked(2, 1.0)])
+    p = [0.6, 0.4, 0.0]
+    assert judged(Ensemble(0.0), tree, p, p) == Verdict([], 0, 1)
+
+
+def test_what_is_behind_an_accepted_draft_is_held_back() -> None:
+    row = [0.1, 0.2, 0.7]
+    assert judged(HeldBack(Greedy()), DraftTree.chain([2, 2]), row, row, row) == Verdict([0], 2, 2)
+    assert judged(HeldBack(Greedy()), DraftTree.chain([2, 1]), row, row, row) == Verdict([0], 2, 2)
+    assert judged(HeldBack(Greedy()), DraftTree.empty(), row) == Verdict([], 2, 0)
 
 
 def test_divergence_is_infinite_where_the_draft_leaves_out_what_the_target_has() -> None:

@@ -200,6 +200,23 @@ def test_the_page_is_drafted_from_outputs_and_the_rest_from_the_draft(
     assert [text_of(target, draft) for draft in drafts] == [right]
 
 
+def test_a_weighed_draft_is_the_page_with_what_its_regions_are(
+    target: HuggingFaceTarget, page: Page
+) -> None:
+    for region, sure in zip(page.regions, [1.0, 0.9, 0.8, 0.7, 0.6, 0.5], strict=True):
+        region.confidence = sure
+    draft = target.weighed_draft(page)
+    assert [draft.tokens] == target.page_drafts(page, {})
+    text: dict[tuple[float, bool], str] = {}
+    for token, *about in zip(draft.tokens, draft.probabilities, draft.exact, strict=True):
+        key = (about[0], bool(about[1]))
+        text[key] = text.get(key, "") + text_of(target, [token])
+    assert text[0.8, False].strip() == "The year was good."
+    assert text[0.7, True].strip() == "<table><tr><td>a</td></tr></table>"
+    assert "a^2 + b^2" in text[0.6, True]
+    assert text[0.5, False].strip().endswith("first<eos>")
+
+
 def test_stage_one_reads_what_the_family_writes(target: HuggingFaceTarget, page: Page) -> None:
     assert target.readable(page) == [1, 2, 3, 4, 5]
     page.regions = page.regions[:2]

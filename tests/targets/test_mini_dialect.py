@@ -27,7 +27,9 @@ from hsd_docparse.targets.mini.dialect import (
     P,
 )
 from hsd_docparse.targets.mini.pages import PageLines, grid, read_page, seam, write_region
+from hsd_docparse.targets.mini.trust import MARK, ORDER, weigh
 from hsd_docparse.targets.mini.vision import geometry, visual_order
+from hsd_docparse.targets.weighed import TEXT_LAYER
 
 
 def test_marks_have_the_ids_that_their_names_say() -> None:
@@ -238,3 +240,22 @@ def test_whatever_the_grammar_allows_becomes_regions() -> None:
         regions = read_page(lines, output, tiny_mini.dialect())
         held = [line.box for region in regions for line in region.lines]
         assert {lines.boxes[line.line] for line in output} <= set(held)
+
+
+def test_a_weighed_draft_knows_its_characters_its_tables_and_its_text_layer() -> None:
+    dialect = tiny_mini.dialect()
+    regions = drafted()[1:]
+    title = regions[0].lines[0]
+    title.source, title.probabilities = "ocr", [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
+    lines = page_lines(regions)
+    tokens = [t for i in lines.readable for t in dialect.write(lines.drafts[i])]
+    draft = weigh(tokens, lines, dialect)
+    assert draft.tokens == tokens
+    # A pointer, a mark, and the test dialect's token a byte.
+    assert draft.probabilities[:9] == [ORDER, MARK, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, ORDER]
+    assert draft.probabilities[10] == TEXT_LAYER
+    table = draft.exact.index(True)
+    assert tokens[table : table + 2] == [dialect.vocabulary + 3, TABLE]
+    assert all(draft.exact[table:])
+    euro = len(tokens) - len("€".encode())
+    assert draft.probabilities[euro:] == [TEXT_LAYER] * 3

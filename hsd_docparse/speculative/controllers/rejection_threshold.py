@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hsd_docparse.speculative.interfaces import Budget, Outcome
-from hsd_docparse.speculative.laws import Dense, Law
+from hsd_docparse.speculative.laws import Belief, Dense, Law
 
 BINS = 10
 
@@ -55,7 +55,7 @@ class RejectionThreshold:
             self.accepted[kind] += accepted
 
 
-def _kind(atom: Any, law: Law | None) -> int:
+def _kind(atom: Any, law: Belief | None) -> int:
     if not isinstance(law, Dense):
         return BINS
     return min(BINS - 1, int(np.floor(law.probabilities[atom] * BINS)))

@@ -51,8 +51,12 @@ class Tolerance(Lenient):
     takes 0.75. ``tau`` in (0, 1]; at 1 only the argmax passes, and a tie with it."""
 
     tau: float
+    believed: bool = False
+    """Only where the draft has a belief: a draft that is lost and guesses has none."""
 
     def accepts(self, p: Floats, tree: DraftTree[int], node: int) -> bool:
+        if self.believed and tree.belief(node) is None:
+            return False
         return bool(p[tree.atoms[node]] >= self.tau * p.max())
 
 

@@ -28,7 +28,9 @@ from hsd_docparse.targets.mini.coverage import is_written_in
 from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
 from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
 from hsd_docparse.targets.mini.pages import PageLines, read_page
+from hsd_docparse.targets.mini.trust import weigh
 from hsd_docparse.targets.mini.vision import Sight, collate
+from hsd_docparse.targets.weighed import WeighedDraft
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -186,6 +188,11 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         for region in lines.aside:
             text += self.dialect.write(lines.drafts[region])
         return [text]
+
+    def weighed_draft(self, page: Page) -> WeighedDraft:
+        (tokens,) = self.page_drafts(page, {})
+        assert self._lines is not None
+        return weigh(tokens, self._lines, self.dialect)
 
     def stops(self, inputs: MiniInputs) -> list[Stop[int]]:
         # What is written was seen: a text of twice as many tokens as glyphs has gone astray.
