@@ -66,10 +66,10 @@ def _see_with_openvino(network: Any) -> None:
 
 
 def _resize_with_opencv(_: Any) -> None:
-    from pymupdf.layout.onnx import ImageFeatureExtractorV1, TableGridExtractorV2
+    """Not for the grids of tables: one grey level moves what is at a threshold there."""
+    from pymupdf.layout.onnx import ImageFeatureExtractorV1
 
-    for module in (ImageFeatureExtractorV1, TableGridExtractorV2):
-        module.resize_image = _resize  # type: ignore[attr-defined]
+    ImageFeatureExtractorV1.resize_image = _resize  # type: ignore[assignment]
 
 
 def _remember_names(_: Any) -> None:
