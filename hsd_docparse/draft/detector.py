@@ -24,6 +24,12 @@ SHORT_SIDE = 320
 """Pixels; smaller pictures are scaled up to it: glyphs of a few pixels are not found."""
 MULTIPLE = 32
 """The network halves its input five times."""
+_CONTRAST = 64
+"""Grey levels between ink and paper, at least."""
+_PAPER = 100
+"""Pixels of paper around what is looked at from near by."""
+_SPOT = 0.25
+"""Share of the picture that may be looked at so, at most."""
 
 
 class Detector:
@@ -39,7 +45,17 @@ class Detector:
 
     def find(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Lines of ``image`` ``[height, width, 3]`` (RGB) as quadrilaterals ``[n, 4, 2]``: x and
-        y in pixels of the corners from the top left, clockwise. In no particular order."""
+        y in pixels of the corners from the top left, clockwise. In no particular order.
+
+        A word alone on an empty page is too small for the network: where it finds nothing, it is
+        shown what there is once more, from near by."""
+        quads = self._find(image)
+        if not len(quads) and (spot := _inked(image)):
+            left, top, right, bottom = spot
+            quads = self._find(image[top:bottom, left:right]) + np.array([left, top], np.float32)
+        return quads
+
+    def _find(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
         import cv2
 
         height, width = image.shape[:2]
@@ -52,6 +68,21 @@ class Detector:
         self._network.release_memory()  # the next page has a size of its own
         quads, _ = self._boxes(probability, (height, width))
         return np.asarray(quads, np.float32).reshape(-1, 4, 2)
+
+
+def _inked(image: NDArray[np.uint8]) -> tuple[int, int, int, int] | None:
+    """Left, top, right and bottom, in pixels, of the one small place of ``image`` where there is
+    anything, and some paper around it."""
+    grey = image.mean(axis=2, dtype=np.float32)
+    rows, columns = np.nonzero(np.abs(grey - np.median(grey)) > _CONTRAST)
+    if not len(rows):
+        return None
+    height, width = grey.shape
+    left, right = max(0, columns.min() - _PAPER), min(width, columns.max() + _PAPER)
+    top, bottom = max(0, rows.min() - _PAPER), min(height, rows.max() + _PAPER)
+    if (right - left) * (bottom - top) > _SPOT * width * height:
+        return None
+    return int(left), int(top), int(right), int(bottom)
 
 
 @cache
