@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from hsd_docparse.document import ASIDE, Box, Kind, Line, Page, Region
-from hsd_docparse.draft.joining import is_right_to_left, is_unspaced
+from hsd_docparse.document import ASIDE, FLOWING, Box, Kind, Line, Page, Region
+from hsd_docparse.draft.joining import is_right_to_left
+from hsd_docparse.draft.line_breaks import first_word_width
 from hsd_docparse.draft.paragraphs import MARKER, bounds, font_size, rows_of
 from hsd_docparse.render.tables import table_rows
 
-_FLOWING: frozenset[Kind] = frozenset({"text", "list_item"})
 _FLOATS: frozenset[Kind] = frozenset({"figure", "caption", "table"})
 """What stands where there is room for it, in the middle of a paragraph too."""
 _SENTENCE_END = re.compile(r"[.!?:;…。！？：；؟۔।][\"'”’»›)\]」』）]*\d{0,3}$")
@@ -84,7 +84,7 @@ class Continuations:
                 self._table = _Table(page.number, region) if low else None
             elif not announced:
                 self._table = None
-            if region.kind in _FLOWING:
+            if region.kind in FLOWING:
                 before = self._text
                 # Within a page a float stays where it is, between the parts.
                 if before is not None and not (float_passed and before.page == page.number):
@@ -143,8 +143,7 @@ def _goes_on(before: _Unfinished, region: Region, page: Page) -> bool:
     size = _size(region)
     if max(size, before.size) > _SAME_SIZE * min(size, before.size) or first.bold != last.bold:
         return False
-    word = first.text[:1] if is_unspaced(text[0]) else first.text.split(maxsplit=1)[0]
-    width = len(word) * first.box.width / len(first.text) / size
+    width = first_word_width(first) / size
     if before.room > width + _REACH or not _starts_at_edge(region):
         return False
     begins_inside = text.lstrip(_OPENING)[:1].islower()
@@ -170,7 +169,7 @@ def _column(region: Region, page: Page) -> list[Box]:
     return [
         row
         for other in page.regions
-        if other.kind in _FLOWING
+        if other.kind in FLOWING
         and other.lines
         and max(_size(other), size) < _SAME_SIZE * min(_size(other), size)
         for row in _rows(other)

@@ -30,6 +30,8 @@ attached to it, and is not part of the page's own text."""
 
 FURNITURE: frozenset[Kind] = frozenset({"header", "footer", "page_number"})
 """Kinds that repeat from page to page; they are kept in JSON and left out of running text."""
+FLOWING: frozenset[Kind] = frozenset({"text", "list_item"})
+"""Kinds of running text, which may go on in the next column or on the next page."""
 ASIDE: frozenset[Kind] = FURNITURE | {"footnote", "note"}
 """Kinds that stand beside the running text, which goes on behind them."""
 

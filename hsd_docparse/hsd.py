@@ -87,17 +87,19 @@ class _Calls:
     """Observes what each call of a pass gave, how many tokens of it are not the target's argmax,
     and how long the fastest took."""
 
-    def __init__(self) -> None:
+    def __init__(self, lossless: bool) -> None:
+        self.lossless = lossless
         self.committed: list[int] = []
         self.changed = 0
         self.fastest = math.inf
 
     def on_commit(self, outcome: Outcome[int]) -> None:
-        best = outcome.scores.logits.argmax(-1).tolist()
-        rows = [0, *(node + 1 for node in outcome.verdict.path)]
-        self.changed += sum(
-            best[row] != token for row, token in zip(rows, outcome.emitted, strict=False)
-        )
+        if not self.lossless:
+            best = outcome.scores.logits.argmax(-1).tolist()
+            rows = [0, *(node + 1 for node in outcome.verdict.path)]
+            self.changed += sum(
+                best[row] != token for row, token in zip(rows, outcome.emitted, strict=False)
+            )
         self.committed.append(len(outcome.emitted))
         self.fastest = min(self.fastest, outcome.seconds.scoring)
 
@@ -270,7 +272,7 @@ def decode(
     opened = time.perf_counter()
     request = _request(target, inputs, state, drafter)
     request.verifier = verifier or request.verifier
-    observed = _Calls()
+    observed = _Calls(request.lossless)
     request.observers = [observed]
     if most is not None:
         request.stops = [*request.stops, MaxLength(most)]

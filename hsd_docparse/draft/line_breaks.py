@@ -69,7 +69,7 @@ def _is_early(i: int, rows: Sequence[Row], ends: Sequence[float]) -> bool:
     )
     if beside_picture:
         return False
-    return ends[i] - min(ends) > _first_word(first) + _SPARE * size
+    return ends[i] - min(ends) > first_word_width(first) + _SPARE * size
 
 
 def _is_whole(line: Line) -> bool:
@@ -77,7 +77,7 @@ def _is_whole(line: Line) -> bool:
     return line.box.width > line.box.height and not BROKEN.search(line.text)
 
 
-def _first_word(line: Line) -> float:
+def first_word_width(line: Line) -> float:
     """Width of the first word of ``line``, in page units."""
     text = line.text.strip()
     word = 1 if text and is_unspaced(text[0]) else len(text.split(maxsplit=1)[0]) if text else 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from hsd_docparse.confidence import of_lines
-from hsd_docparse.document import FURNITURE, Box, Kind, Line, Region
+from hsd_docparse.document import FLOWING, FURNITURE, Box, Kind, Line, Region
 from hsd_docparse.draft.contents import LEADERS, entries_of
 from hsd_docparse.draft.formula import FUNCTIONS
 from hsd_docparse.draft.joining import in_rows, join_lines
@@ -292,11 +292,11 @@ def _number_formulas(regions: list[Region]) -> list[Region]:
 def _find_footnotes(regions: Sequence[Region]) -> None:
     """Small print that begins with a mark and has no running text below it is a footnote."""
     usual = _body_size(regions)
-    running = [region for region in regions if region.kind in ("text", "list_item")]
+    running = [region for region in regions if region.kind in FLOWING]
     for region in sorted(running, key=lambda region: -region.box.y0):
         small = median(map(font_size, region.lines)) < _SMALL_PRINT * usual
         lowest = not any(
-            other.kind in ("text", "list_item")
+            other.kind in FLOWING
             and other.box.y0 > region.box.y0
             and min(other.box.x1, region.box.x1) > max(other.box.x0, region.box.x0)
             for other in running
@@ -310,7 +310,7 @@ def _body_size(regions: Sequence[Region]) -> float:
     body = [
         font_size(line)
         for region in regions
-        if region.kind in ("text", "list_item")
+        if region.kind in FLOWING
         for line in region.lines
         for _ in range(len(line.text))
     ]

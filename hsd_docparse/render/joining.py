@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, NamedTuple
 
-from hsd_docparse.document import ASIDE, Page, Region
+from hsd_docparse.document import ASIDE, FLOWING, Page, Region
 from hsd_docparse.render.format import FigureLinks, Writer
 from hsd_docparse.render.tables import join_tables
 
 MOST_PARTS = 100
 """Parts of one region, at most: what goes on and on is begun anew, so that memory stays flat."""
-_FLOWING = ("text", "list_item")
 
 
 class Part(NamedTuple):
@@ -50,7 +49,7 @@ def join(page: Page, heads: dict[Family, Head]) -> Page:
     or on an earlier copy, and leaves a region without text. ``heads`` are kept up to date."""
     copy = replace(page, regions=list(page.regions))
     for place, region in enumerate(page.regions):
-        if region.kind not in (*_FLOWING, "table"):
+        if region.kind not in (*FLOWING, "table"):
             continue
         family: Family = "table" if region.kind == "table" else "text"
         if region.continues and family in heads and _append(heads[family], page.number, region):
@@ -102,4 +101,4 @@ def _may_go_on(family: Family, page: Page) -> bool:
     if family == "table":
         return bool(body) and body[-1].kind == "table"
     running = [region for region in body if region.kind not in ("figure", "caption", "table")]
-    return bool(running) and running[-1].kind in _FLOWING and breaks_off(running[-1].text)
+    return bool(running) and running[-1].kind in FLOWING and breaks_off(running[-1].text)
