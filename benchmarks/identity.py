@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from benchmarks.hsd import NEAR, command, drafted_pages, first_difference, gap, opened
 from hsd_docparse.document import Page
 from hsd_docparse.hsd import aligned, decode, read
+from hsd_docparse.speculative import Greedy
 from hsd_docparse.targets import DocumentTarget
 
 if TYPE_CHECKING:
@@ -69,9 +70,9 @@ def compare(
     (draft, *_) = target.page_drafts(page, {})
     rng = random.Random(page.number)
     for kind, bad in spoiled(draft, other, most, rng).items():
-        outputs[kind] = decode(
-            target, target.page_inputs(image, page), aligned([bad]), most=most
-        ).output
+        inputs = target.page_inputs(image, page)
+        (reading,) = decode(target, [inputs], [(aligned([bad]), Greedy())], most=most)
+        outputs[kind] = reading.output
     whole = {"page only", "both stages"}
     for kind, output in outputs.items():
         if output == (plain if kind in whole else plain[:most]):

@@ -148,10 +148,10 @@ def _plan(job: Job, state: State, look: Look, before: Mapping[str, Found]) -> No
     state.plan(planned, job.digest)
 
 
-def take(job: Job, state: State, worker: str) -> Claim | None:
+def take(job: Job, state: State, worker: str, *, fresh: bool = False) -> Claim | None:
     """Claim a document whose outputs may be written; those that would overwrite somebody else's
-    files fail. None when nothing waits."""
-    while claim := state.claim(worker, job.digest):
+    files fail. None when nothing waits, or with ``fresh`` nothing but what ended a process."""
+    while claim := state.claim(worker, job.digest, fresh=fresh):
         there = _there(job, claim.name)
         foreign = [path for file, paths in there.items() if not state.owns(file) for path in paths]
         if not foreign or job.force:

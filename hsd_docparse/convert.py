@@ -18,6 +18,7 @@ from hsd_docparse.worker import Answer, Drafted, Job, Opened, read
 if TYPE_CHECKING:
     from PIL import Image
 
+    from hsd_docparse.sharing import SharedTarget
     from hsd_docparse.targets import DocumentTarget
 
 Mode = Literal["draft", "lossless", "near", "ensemble"]
@@ -57,7 +58,7 @@ class Conversion:
 class Settings:
     """How files are read; `parse` says what each means. Pickles where ``target`` is a name."""
 
-    target: str | DocumentTarget = "mini"
+    target: str | DocumentTarget | SharedTarget = "mini"
     mode: Mode = "lossless"
     pages: str | Sequence[int] | None = None
     password: str | None = None
@@ -82,15 +83,15 @@ def open_conversion(
     with closing(drafts):
         opened = next(drafts)
         assert isinstance(opened, Opened)
-        verifier = _verifier(settings.target) if settings.verifies else None
+        target = _shared(settings.target) if settings.verifies else None
         document = Document(
             source=str(path),
             page_count=opened.page_count,
-            mode=settings.mode if verifier else "draft",
-            target=verifier.name if verifier else "none",
+            mode=settings.mode if target else "draft",
+            target=target.name if target else "none",
             metadata=opened.metadata,
         )
-        verify = _verifying(verifier, settings.mode) if verifier else None
+        verify = partial(target.verify, mode=settings.mode) if target else None
         reads = _read(drafts, verify)
         yield Conversion(document, len(opened.selected), reads, settings.password)
 
@@ -98,7 +99,7 @@ def open_conversion(
 def iter_pages(
     path: str | Path,
     *,
-    target: str | DocumentTarget = "mini",
+    target: str | DocumentTarget | SharedTarget = "mini",
     mode: Mode = "lossless",
     pages: str | Sequence[int] | None = None,
     password: str | None = None,
@@ -115,7 +116,7 @@ def iter_pages(
 def parse(
     path: str | Path,
     *,
-    target: str | DocumentTarget = "mini",
+    target: str | DocumentTarget | SharedTarget = "mini",
     mode: Mode = "lossless",
     pages: str | Sequence[int] | None = None,
     password: str | None = None,
@@ -127,7 +128,8 @@ def parse(
 
     ``target`` verifies what the layout pipeline drafted: ``"mini"``, a Hugging Face hub id, a
     folder with a model, or an open target; ``"none"`` leaves the draft as it is, and so does
-    ``mode="draft"``. A target opened by name is kept for the next call. ``pages`` selects
+    ``mode="draft"``. A target opened by name is kept for the next call; calls in several threads
+    share it, or a `SharedTarget`, and their pages are verified in batches. ``pages`` selects
     pages (``"1-3,7"``, or their numbers); ``dpi`` is the resolution at which pages are looked at.
     ``deadline`` is how many seconds the drafting of a page may take, in a process of its own; None
     drafts in this process, where a file that crashes its reader crashes the caller. ``on_page`` is
@@ -172,24 +174,22 @@ def _read(
         yield PageRead(page, picture)
 
 
-def _verifying(target: DocumentTarget, mode: Mode) -> Callable[[Image.Image, Page], Page]:
-    """Reads pages with ``target``, and learns from page to page which stages pay."""
-    from hsd_docparse.hsd import StageChoice, verify_page
+def _shared(target: str | DocumentTarget | SharedTarget) -> SharedTarget:
+    if isinstance(target, str):
+        return kept_target(target)
+    from hsd_docparse.sharing import SharedTarget
 
-    return partial(verify_page, target, mode=mode, choice=StageChoice())
-
-
-def _verifier(target: str | DocumentTarget) -> DocumentTarget:
-    return kept_target(target) if isinstance(target, str) else target
+    return target if isinstance(target, SharedTarget) else SharedTarget(target)
 
 
 @lru_cache(maxsize=1)
-def kept_target(name: str) -> DocumentTarget:
+def kept_target(name: str) -> SharedTarget:
     """The target that `parse` uses under this name. Raises `TargetError`."""
+    from hsd_docparse.sharing import SharedTarget
     from hsd_docparse.targets import open_target
 
     try:
-        return open_target(name)
+        return SharedTarget(open_target(name))
     except DocparseError:
         raise
     except Exception as error:

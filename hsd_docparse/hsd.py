@@ -4,7 +4,8 @@ Stage 1: the target verifies the drafts of all regions in one ragged batch, each
 own part of the picture. Stage 2: it verifies the whole page against the set of what stage 1
 said. The page pass decides order, joins and structure, and alone decides the output: in
 ``lossless`` mode that is, token for token, the target's greedy decoding of the page, whatever
-the drafts were. Good drafts only make it come sooner.
+the drafts were. Good drafts only make it come sooner. Both stages take several pages in a batch,
+which may be of different documents.
 
 The modes ``near`` and ``ensemble`` let the draft have a say. Their output depends on the draft,
 so it is the pipeline's own, and the page pass alone verifies it.
@@ -16,7 +17,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hsd_docparse.confidence import of_regions
 from hsd_docparse.document import FURNITURE, Page, Region, Speculation
@@ -25,6 +26,7 @@ from hsd_docparse.speculative import (
     Doubling,
     Drafter,
     Ensemble,
+    Greedy,
     HeldBack,
     MaxLength,
     NoDraft,
@@ -49,6 +51,9 @@ TAU = 0.75
 WEIGHT = 0.5
 """Of the target in mode ``ensemble``; the draft has the rest."""
 
+Shown: TypeAlias = "tuple[Image.Image, Page]"
+"""The picture of a page, and its draft."""
+
 Stages = Literal["both", "page", "regions", "none"]
 """``both``: full HSD. ``page``: the page against the pipeline's drafts. ``regions``: stage 1
 alone, joined in the draft's order (fast, and not the target's own page). ``none``: plain
@@ -64,7 +69,8 @@ class Reading:
 
     ``finished`` is the reason of the stop. ``seconds``: ``see`` (vision encoder and
     prefill), ``regions`` (stage 1, its own seeing included), ``page`` (stage 2) and
-    ``fastest_call`` (of stage 2). ``committed``: tokens that each call of stage 2 gave.
+    ``fastest_call`` (of stage 2); of a batch, every page has an equal share. ``committed``: tokens
+    that each call of stage 2 gave.
     ``lossless``: the output is the target's own; ``changed``: tokens of it that are the draft's
     where the target would have gone on with another.
     """
@@ -145,26 +151,74 @@ def verify_page(
     mode: Mode = "lossless",
     choice: StageChoice | None = None,
 ) -> Page:
-    """The page as ``target`` reads it. A page that it cannot read keeps its draft, and says so.
+    """`verify_pages` for one page."""
+    return verify_pages(target, [(image, page)], mode=mode, choice=choice)[0]
 
-    ``image`` is the picture of the whole page, at any resolution. In mode ``lossless`` the stages
-    are picked by measured cost, with a ``choice``, and otherwise both run.
+
+def verify_pages(
+    target: DocumentTarget,
+    shown: Sequence[Shown],
+    *,
+    mode: Mode = "lossless",
+    choice: StageChoice | None = None,
+) -> list[Page]:
+    """The pages as ``target`` reads them, all in one batch: they may be of different documents. A
+    page that it cannot read keeps its draft, and says so, at no cost to the others.
+
+    The pictures are of whole pages, at any resolution. In mode ``lossless`` the stages are picked
+    by measured cost, with a ``choice``, and otherwise both run.
     """
-    left = sum(bool(region.lines) and not target.covers(region) for region in page.regions)
-    if not has_text_for(target, page):
-        # Nothing to read: a model asked about a blank page invents.
-        return page if not left else replace(page, warnings=[*page.warnings, _left(target, left)])
-    stages: Stages = choice.choose(len(page.regions)) if choice else "both"
+    # Nothing to read on some: a model asked about a blank page invents.
+    asked = [i for i, (_, page) in enumerate(shown) if has_text_for(target, page)]
+    stages: Stages = "both"
     if mode != "lossless":
         stages, choice = "page", None
+    elif choice and asked:
+        stages = choice.choose(max(len(shown[i][1].regions) for i in asked))
+    readings = dict(
+        zip(asked, _readings(target, [shown[i] for i in asked], stages, mode), strict=True)
+    )
+    if choice:
+        for reading in readings.values():
+            if isinstance(reading, Reading):
+                choice.learn(stages, reading)
+    return [
+        _verified(target, page, readings.get(i), stages, mode) for i, (_, page) in enumerate(shown)
+    ]
+
+
+def _readings(
+    target: DocumentTarget, shown: Sequence[Shown], stages: Stages, mode: Mode
+) -> list[Reading | Exception]:
+    """What came of each page; those that cannot be read together are read one by one."""
+    if not shown:
+        return []
     try:
-        reading = read(target, image, page, stages, mode)
+        return [*read_pages(target, shown, stages, mode)]
+    except Exception as error:
+        if len(shown) == 1:
+            return [error]
+    return [reading for one in shown for reading in _readings(target, [one], stages, mode)]
+
+
+def _verified(
+    target: DocumentTarget,
+    page: Page,
+    reading: Reading | Exception | None,
+    stages: Stages,
+    mode: Mode,
+) -> Page:
+    """``page`` with what came of its reading: None where it holds nothing to read."""
+    left = sum(bool(region.lines) and not target.covers(region) for region in page.regions)
+    if reading is None:
+        return page if not left else replace(page, warnings=[*page.warnings, _left(target, left)])
+    try:
+        if isinstance(reading, Exception):
+            raise reading
         regions = target.regions(page, reading.output)
     except Exception as error:
         warning = f"Verification failed ({error}); the page shows its draft."
         return replace(page, warnings=[*page.warnings, warning])
-    if choice:
-        choice.learn(stages, reading)
     speculation = Speculation(
         target.name, mode, reading.lossless, len(reading.output), reading.accepted,
         reading.proposed, reading.region_calls, reading.page_calls, reading.seconds, reading.notes,
@@ -215,31 +269,52 @@ def read(
     stages: Stages = "both",
     mode: Mode = "lossless",
 ) -> Reading:
-    """Decode ``page``; raises what the target raises. ``stages`` are those of mode ``lossless``."""
+    """`read_pages` for one page."""
+    return read_pages(target, [(image, page)], stages, mode)[0]
+
+
+def read_pages(
+    target: DocumentTarget,
+    shown: Sequence[Shown],
+    stages: Stages = "both",
+    mode: Mode = "lossless",
+) -> list[Reading]:
+    """Decode pages, all in one batch; raises what the target raises. ``stages`` are those of mode
+    ``lossless``."""
     clock = time.perf_counter()
-    inputs = target.page_inputs(image, page)
-    seen = time.perf_counter() - clock
+    inputs = [target.page_inputs(image, page) for image, page in shown]
+    seen = (time.perf_counter() - clock) / len(shown)
     if mode != "lossless":
-        reading = decode(target, inputs, *weighing(target.weighed_draft(page), mode))
-        reading.seconds["see"] += seen
-        return reading
-    regions = Reading([], "stop")
+        parts = [weighing(target.weighed_draft(page), mode) for _, page in shown]
+        readings = decode(target, inputs, parts)
+        for reading in readings:
+            reading.seconds["see"] += seen
+        return readings
+    firsts = [Reading([], "stop") for _ in shown]
     if stages in ("both", "regions"):
-        _read_regions(target, image, page, regions)
-    drafts = target.page_drafts(page, regions.region_outputs) if stages != "none" else []
+        _read_regions(target, shown, firsts)
+    drafts = [
+        target.page_drafts(page, first.region_outputs) if stages != "none" else []
+        for (_, page), first in zip(shown, firsts, strict=True)
+    ]
     if stages == "regions":
-        regions.output = [token for text in drafts for token in text]
-        regions.seconds["see"] = seen
-        return regions
-    reading = decode(target, inputs, aligned(drafts))
-    reading.seconds["see"] += seen
-    return replace(
-        reading,
-        region_outputs=regions.region_outputs,
-        region_calls=regions.region_calls,
-        seconds=regions.seconds | reading.seconds,
-        notes=regions.notes,
-    )
+        for first, texts in zip(firsts, drafts, strict=True):
+            first.output = [token for text in texts for token in text]
+            first.seconds["see"] = seen
+        return firsts
+    readings = decode(target, inputs, [(aligned(texts), Greedy()) for texts in drafts])
+    for reading in readings:
+        reading.seconds["see"] += seen
+    return [
+        replace(
+            reading,
+            region_outputs=first.region_outputs,
+            region_calls=first.region_calls,
+            seconds=first.seconds | reading.seconds,
+            notes=first.notes,
+        )
+        for first, reading in zip(firsts, readings, strict=True)
+    ]
 
 
 def aligned(drafts: Sequence[Sequence[int]]) -> Drafter[int]:
@@ -259,60 +334,76 @@ def weighing(draft: WeighedDraft, mode: Mode) -> tuple[Drafter[int], Verifier[in
 
 def decode(
     target: DocumentTarget,
-    inputs: Any,
-    drafter: Drafter[int],
-    verifier: Verifier[int] | None = None,
+    inputs: Sequence[Any],
+    parts: Sequence[tuple[Drafter[int], Verifier[int]]],
     *,
     most: int | None = None,
-) -> Reading:
-    """Stage 2: verify a page against what ``drafter`` proposes, losslessly without another
-    ``verifier``. ``most`` cuts the output off after so many tokens."""
+) -> list[Reading]:
+    """Stage 2: verify pages in one batch, each with a drafter and a verifier of its own, losslessly
+    with `Greedy`. ``most`` cuts the outputs off after so many tokens."""
     clock = time.perf_counter()
-    (state,) = target.open([inputs])
+    states = target.open(inputs)
     opened = time.perf_counter()
-    request = _request(target, inputs, state, drafter)
-    request.verifier = verifier or request.verifier
-    observed = _Calls(request.lossless)
-    request.observers = [observed]
-    if most is not None:
-        request.stops = [*request.stops, MaxLength(most)]
-    calls = run(target, [request])
-    return Reading(
-        request.output,
-        request.finished or "stop",
-        lossless=request.lossless,
-        changed=observed.changed,
-        accepted=request.statistics.accepted,
-        proposed=request.statistics.proposed,
-        page_calls=calls,
-        seconds={
-            "see": opened - clock,
-            "page": time.perf_counter() - opened,
-            "fastest_call": observed.fastest,
-        },
-        committed=observed.committed,
-    )
+    requests, observers = [], []
+    for each, state, (drafter, verifier) in zip(inputs, states, parts, strict=True):
+        request = _request(target, each, state, drafter)
+        request.verifier = verifier
+        observers.append(_Calls(request.lossless))
+        request.observers = [observers[-1]]
+        if most is not None:
+            request.stops = [*request.stops, MaxLength(most)]
+        requests.append(request)
+    run(target, requests)
+    ended = time.perf_counter()
+    return [
+        Reading(
+            request.output,
+            request.finished or "stop",
+            lossless=request.lossless,
+            changed=observer.changed,
+            accepted=request.statistics.accepted,
+            proposed=request.statistics.proposed,
+            page_calls=request.statistics.calls,
+            seconds={
+                "see": (opened - clock) / len(inputs),
+                "page": (ended - opened) / len(inputs),
+                "fastest_call": observer.fastest / len(inputs),
+            },
+            committed=observer.committed,
+        )
+        for request, observer in zip(requests, observers, strict=True)
+    ]
 
 
-def _read_regions(target: DocumentTarget, image: Image.Image, page: Page, reading: Reading) -> None:
+def _read_regions(
+    target: DocumentTarget, shown: Sequence[Shown], readings: Sequence[Reading]
+) -> None:
     """Stage 1. Regions that fail keep their draft, and say so."""
     clock = time.perf_counter()
-    regions = target.readable(page)
-    inputs = target.region_inputs(image, page, regions)
-    states = target.open(inputs) if regions else []
+    places: list[tuple[Reading, int]] = []
+    inputs: list[Any] = []
+    drafts: list[list[int]] = []
+    for (image, page), reading in zip(shown, readings, strict=True):
+        regions = target.readable(page)
+        places += [(reading, region) for region in regions]
+        inputs += target.region_inputs(image, page, regions)
+        drafts += [target.region_draft(page, region) for region in regions]
+    states = target.open(inputs) if inputs else []
     requests = [
-        _request(target, i, state, aligned([target.region_draft(page, region)]))
-        for i, state, region in zip(inputs, states, regions, strict=True)
+        _request(target, each, state, aligned([draft]))
+        for each, state, draft in zip(inputs, states, drafts, strict=True)
     ]
-    reading.region_calls = run(target, requests)
-    for region, request in zip(regions, requests, strict=True):
+    run(target, requests)
+    for (reading, region), request in zip(places, requests, strict=True):
+        reading.region_calls = max(reading.region_calls, request.statistics.calls)
         if request.finished in UNFINISHED:
             reading.notes.append(
                 f"Region {region + 1} fell back to its draft ({request.finished})."
             )
         else:
             reading.region_outputs[region] = request.output
-    reading.seconds["regions"] = time.perf_counter() - clock
+    for reading in readings:
+        reading.seconds["regions"] = (time.perf_counter() - clock) / len(readings)
 
 
 def _request(

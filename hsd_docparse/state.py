@@ -78,13 +78,14 @@ class Signature(NamedTuple):
 @dataclass(frozen=True)
 class Claim:
     """A document that a worker has taken. ``path`` is below the folder, ``name`` that of its output
-    below OUT, without suffix."""
+    below OUT, without suffix; ``attempt`` is 1 where it has not ended a process yet."""
 
     path: str
     name: str
     signature: Signature
     settings: str
     worker: str
+    attempt: int = 1
 
 
 @dataclass(frozen=True)
@@ -290,29 +291,34 @@ class State:
 
     # Claims
 
-    def claim(self, worker: str, settings: str) -> Claim | None:
+    def claim(self, worker: str, settings: str, *, fresh: bool = False) -> Claim | None:
         """Take a waiting document for the worker whose lock has the token ``worker``; None when
-        none waits under these settings. Documents that ended a process come last."""
-        waiting = "SELECT 1 FROM documents WHERE state = 'waiting' AND settings = ? LIMIT 1"
-        if not self._database.execute(waiting, (settings,)).fetchone():
+        none waits under these settings. Documents that ended a process come last, and are left
+        alone with ``fresh``."""
+        most = 0 if fresh else MOST_ATTEMPTS
+        waiting = (
+            "SELECT 1 FROM documents "
+            "WHERE state = 'waiting' AND settings = ? AND attempts <= ? LIMIT 1"
+        )
+        if not self._database.execute(waiting, (settings, most)).fetchone():
             return None
         with self._transaction() as database:
             row = database.execute(
                 "UPDATE documents SET state = 'running', worker = ?, writes = name, "
                 "attempts = attempts + 1, pages = 0, seconds = 0, error = NULL "
                 "WHERE path = (SELECT path FROM documents AS it "
-                "WHERE state = 'waiting' AND settings = ? AND NOT EXISTS "
+                "WHERE state = 'waiting' AND settings = ? AND attempts <= ? AND NOT EXISTS "
                 # The name may be that of a document which has since been given another one.
                 "(SELECT 1 FROM documents WHERE state = 'running' AND writes = it.name) "
-                "ORDER BY attempts, path LIMIT 1) RETURNING path, name, size, mtime",
-                (worker, settings),
+                "ORDER BY attempts, path LIMIT 1) RETURNING path, name, size, mtime, attempts",
+                (worker, settings, most),
             ).fetchone()
             if row is None:
                 return None
-            path, name, size, mtime = row
+            path, name, size, mtime, attempt = row
             database.execute("DELETE FROM pages WHERE path = ?", (path,))
             self._log(path, "running")
-        return Claim(path, name, Signature(size, mtime), settings, worker)
+        return Claim(path, name, Signature(size, mtime), settings, worker, attempt)
 
     def add_page(self, claim: Claim, page: PageOutcome) -> None:
         self._database.execute(

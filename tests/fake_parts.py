@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +82,16 @@ class FakeTarget:
     name = "fake"
 
 
-def fake_verify(target: FakeTarget, image: Image.Image, page: Page, **_: Any) -> Page:
-    for region in page.regions:
-        region.text = region.text.upper()
-        region.provenance = "corrected"
-    page.speculation = Speculation(target.name, "lossless", True, 10, 8, 9, 1, 2)
-    return page
+def fake_verify(
+    target: FakeTarget, shown: Sequence[tuple[Image.Image, Page]], **_: Any
+) -> list[Page]:
+    pages = [page for _, page in shown]
+    for page in pages:
+        for region in page.regions:
+            region.text = region.text.upper()
+            region.provenance = "corrected"
+        page.speculation = Speculation(target.name, "lossless", True, 10, 8, 9, 1, 2)
+    return pages
 
 
 @pytest.fixture
@@ -95,8 +99,8 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Puts the fakes in the place of the real parts."""
     import hsd_docparse.convert
     import hsd_docparse.draft
-    import hsd_docparse.hsd
     import hsd_docparse.isolation
+    import hsd_docparse.sharing
     import hsd_docparse.sources
     import hsd_docparse.targets
 
@@ -111,7 +115,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         lambda image, page: image.crop((0, 0, 9, 9)),
         raising=False,
     )
-    monkeypatch.setattr(hsd_docparse.hsd, "verify_page", fake_verify, raising=False)
+    monkeypatch.setattr(hsd_docparse.sharing, "verify_pages", fake_verify)
     monkeypatch.setattr(hsd_docparse.targets, "open_target", lambda name: FakeTarget())
     yield
     hsd_docparse.convert.kept_target.cache_clear()

@@ -115,7 +115,11 @@ def test_documents_that_ended_a_process_come_last(tmp_path: Path) -> None:
     state = planned(tmp_path, "a.pdf", "b.pdf")
     taken_by_a_process_that_dies(tmp_path)
     state.release_dead()
-    assert [claimed(state).path, claimed(state).path] == ["b.pdf", "a.pdf"]
+    first = claimed(state)
+    assert (first.path, first.attempt) == ("b.pdf", 1)
+    assert state.claim("nobody", "settings", fresh=True) is None
+    second = claimed(state)
+    assert (second.path, second.attempt) == ("a.pdf", 2)
 
 
 def test_half_written_files_of_the_dead_are_removed(tmp_path: Path) -> None:

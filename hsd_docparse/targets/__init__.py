@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
+PAGES = 8
+"""That a target reads in one batch, at most: it remembers so many between its methods."""
+
+
 class DocumentTarget(Target[Any, Any], Protocol):
     """A speculative `Target` that reads pages, and the dialect that it speaks.
 

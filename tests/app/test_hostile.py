@@ -46,7 +46,9 @@ def test_no_document_acts_in_the_page(
         return DocumentPage(1, 100, 50, [*texts, *tables, *marks], warnings=TRAPS, error=TRAPS[1])
 
     monkeypatch.setattr("hsd_docparse.draft.draft_page", trapped)
-    monkeypatch.setattr("hsd_docparse.hsd.verify_page", lambda target, image, page, **_: page)
+    monkeypatch.setattr(
+        "hsd_docparse.sharing.verify_pages", lambda target, shown, **_: [page for _, page in shown]
+    )
     name = tmp_path / "x<img src=x onerror=window.caught=8>.pdf"
     name.write_text("one")
     visitor.on("dialog", lambda dialog: pytest.fail(dialog.message))

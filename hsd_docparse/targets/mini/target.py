@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from hsd_docparse.speculative import (
 )
 from hsd_docparse.speculative.cache import SlotCache
 from hsd_docparse.speculative.tree import ROOT
+from hsd_docparse.targets import PAGES
 from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
 from hsd_docparse.targets.mini.completeness import ReadEveryLine
 from hsd_docparse.targets.mini.coverage import is_written_in
@@ -70,7 +72,7 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
     def __init__(self, model: DocparseMiniForConditionalGeneration, dialect: Dialect) -> None:
         self.model = model.eval()
         self.dialect = dialect
-        self._lines: PageLines | None = None
+        self._looked: deque[PageLines] = deque(maxlen=PAGES)
 
     @torch.no_grad()
     def open(self, inputs: Sequence[MiniInputs]) -> list[MiniRow]:
@@ -162,17 +164,16 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         return [MiniInputs(lines.sight(lines.of_region[region]), REGION) for region in regions]
 
     def region_draft(self, page: Page, region: int) -> list[int]:
-        assert self._lines is not None
-        place = {line: i for i, line in enumerate(self._lines.of_region[region])}
-        draft = [replace(each, line=place[each.line]) for each in self._lines.drafts[region]]
+        lines = self._lines(page)
+        place = {line: i for i, line in enumerate(lines.of_region[region])}
+        draft = [replace(each, line=place[each.line]) for each in lines.drafts[region]]
         return [*self.dialect.write(draft), EOS]
 
     def page_drafts(self, page: Page, outputs: dict[int, list[int]]) -> list[list[int]]:
         """One text: the regions in the draft's order, so that it says what follows each, too.
         The pointers say where a region stands, so any other order is found as well. Behind
         the end stands what the draft takes for headers and footers."""
-        assert self._lines is not None
-        lines, vocabulary = self._lines, self.dialect.vocabulary
+        lines, vocabulary = self._lines(page), self.dialect.vocabulary
         text: list[int] = []
         for region in lines.readable:
             if region in outputs:
@@ -191,8 +192,7 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
 
     def weighed_draft(self, page: Page) -> WeighedDraft:
         (tokens,) = self.page_drafts(page, {})
-        assert self._lines is not None
-        return weigh(tokens, self._lines, self.dialect)
+        return weigh(tokens, self._lines(page), self.dialect)
 
     def stops(self, inputs: MiniInputs) -> list[Stop[int]]:
         # What is written was seen: a text of twice as many tokens as glyphs has gone astray.
@@ -204,16 +204,20 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         return [ReadEveryLine(inputs.sight, inputs.prompt, self.dialect.vocabulary)]
 
     def regions(self, page: Page, output: Sequence[int]) -> list[Region]:
-        assert self._lines is not None
-        return read_page(self._lines, self.dialect.read(output), self.dialect)
+        return read_page(self._lines(page), self.dialect.read(output), self.dialect)
 
     def readable(self, page: Page) -> list[int]:
-        assert self._lines is not None
-        return self._lines.readable
+        return self._lines(page).readable
 
     def _look(self, image: Image.Image, page: Page) -> PageLines:
         """The page's lines, read by the vision tower once for the page and its regions."""
-        if self._lines is None or self._lines.page is not page:
-            covered = [self.covers(region) for region in page.regions]
-            self._lines = PageLines.look(image, page, self.dialect, covered)
-        return self._lines
+        for lines in self._looked:
+            if lines.page is page:
+                return lines
+        covered = [self.covers(region) for region in page.regions]
+        self._looked.append(PageLines.look(image, page, self.dialect, covered))
+        return self._looked[-1]
+
+    def _lines(self, page: Page) -> PageLines:
+        """Those of a page that was looked at."""
+        return next(lines for lines in self._looked if lines.page is page)
