@@ -8,7 +8,6 @@ as PyMuPDF has it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from inspect import getclosurevars
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
 _PURE = ("cell_type", "count_alpha", "count_digit", "date_or_period_like", "numeric_like")
 """What the search for table headers asks about the same texts again and again."""
 
+PRINTED_TWICE = "printed_twice"
+"""Attribute of a page: whether letters of it are printed twice, to look bold."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -30,11 +32,12 @@ def tune_layout() -> None:
 
     for improve in (
         _run_on_one_thread,
-        _see_with_openvino,
+        _see_part_by_part,
         _resize_with_opencv,
         _remember_names,
         _remember_texts,
         _list_characters,
+        _look_for_styles_where_told,
     ):
         try:
             # PyMuPDF builds the model as it is imported, and keeps it in a closure.
@@ -60,9 +63,21 @@ def _run_on_one_thread(network: Any) -> None:
             setattr(owner, name, session)
 
 
-def _see_with_openvino(network: Any) -> None:
+def _see_part_by_part(network: Any) -> None:
+    from pymupdf.layout.onnx import BoxRFDGNN
+
+    from hsd_docparse.draft.feature_maps import FeatureMaps, PictureNetwork
+
+    plain = BoxRFDGNN.extract_bbox_features_by_roi_pooling
+
+    def pooled(features: Any, *where: Any, **options: Any) -> NDArray[np.float32]:
+        if isinstance(features, FeatureMaps):
+            return features.pooled(*where)
+        return plain(features, *where, **options)
+
     extractor = network.feature_extractor
-    extractor._session = _OpenVinoSession(network.imf_model_path, extractor._session)
+    extractor._session = PictureNetwork(network.imf_model_path, extractor._session)
+    BoxRFDGNN.extract_bbox_features_by_roi_pooling = pooled  # type: ignore[assignment]
 
 
 def _resize_with_opencv(_: Any) -> None:
@@ -95,22 +110,18 @@ def _list_characters(_: Any) -> None:
     table.make_chars = make_chars  # type: ignore[assignment]
 
 
-class _OpenVinoSession:
-    """An OpenVINO network that is called like one of onnxruntime."""
+def _look_for_styles_where_told(_: Any) -> None:
+    """Every letter is compared with all others to find those that are printed twice, which the
+    text layer knows already."""
+    import pymupdf
+    from pymupdf.layout import pymupdf_util_base
 
-    def __init__(self, path: str, plain: Any) -> None:
-        from hsd_docparse.draft.networks import compile_network
+    def read(page: pymupdf.Page, flags: int) -> pymupdf.TextPage:
+        if not getattr(page, PRINTED_TWICE, True):
+            flags &= ~pymupdf.TEXT_COLLECT_STYLES
+        return page.get_textpage(flags=flags)
 
-        self.get_inputs, self.get_outputs = plain.get_inputs, plain.get_outputs
-        self._names = [output.name for output in plain.get_outputs()]
-        self._network = compile_network(path)
-
-    def run(self, names: Sequence[str], inputs: dict[str, NDArray[Any]]) -> list[NDArray[Any]]:
-        (values,) = inputs.values()
-        outputs = self._network(values).values()
-        self._network.release_memory()
-        found = dict(zip(self._names, outputs, strict=True))
-        return [found[name] for name in names]
+    pymupdf_util_base.create_stext_page = read
 
 
 def _resize(image: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:

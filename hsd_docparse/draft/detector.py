@@ -62,9 +62,7 @@ class Detector:
         scale = min(LONG_SIDE / max(height, width), max(1.0, SHORT_SIDE / min(height, width)))
         size = [max(1, round(side * scale / MULTIPLE)) * MULTIPLE for side in (width, height)]
         resized = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else 1)
-        # The network was trained on blue-green-red pictures in -1..1.
-        batch = (resized[:, :, ::-1].astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
-        probability = self._network(batch)[0]
+        probability = self._network(resized[None])[0]
         self._network.release_memory()  # the next page has a size of its own
         quads, _ = self._boxes(probability, (height, width))
         return np.asarray(quads, np.float32).reshape(-1, 4, 2)
@@ -92,6 +90,17 @@ def shared_detector() -> Detector:
 
 
 def _compile() -> Any:
+    import openvino as ov
     import rapidocr
+    from openvino.preprocess import ColorFormat, PrePostProcessor
 
-    return compile_network(Path(rapidocr.__file__).parent / "models" / "PP-OCRv6_det_small.onnx")
+    path = Path(rapidocr.__file__).parent / "models" / "PP-OCRv6_det_small.onnx"
+    processor = PrePostProcessor(ov.Core().read_model(path))
+    picture = processor.input()
+    picture.tensor().set_element_type(ov.Type.u8).set_layout(ov.Layout("NHWC"))
+    picture.tensor().set_color_format(ColorFormat.RGB)
+    picture.model().set_layout(ov.Layout("NCHW"))
+    # The network was trained on blue-green-red pictures in -1..1.
+    steps = picture.preprocess().convert_element_type(ov.Type.f32)
+    steps.convert_color(ColorFormat.BGR).mean(127.5).scale(127.5)
+    return compile_network(processor.build())

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hsd_docparse.document import Box, Kind, Line
-from hsd_docparse.draft.analyzer import tune_layout
+from hsd_docparse.draft.analyzer import PRINTED_TWICE, tune_layout
 from hsd_docparse.draft.joining import join_texts
 from hsd_docparse.draft.tables import Cell, below, columns_of
 
@@ -76,12 +76,16 @@ class Block:
         return Block(self.kind, self.box.moved(right, down), parts, cells)
 
 
-def find_blocks(page: pymupdf.Page, *, with_cells: bool) -> list[Block]:
+def find_blocks(
+    page: pymupdf.Page, *, with_cells: bool, printed_twice: bool = False
+) -> list[Block]:
     """Blocks of a PDF page, in points. ``with_cells`` looks for the grid of each table too, by
-    its rulings and by how its text is aligned."""
+    its rulings and by how its text is aligned; ``printed_twice``: there are letters that look bold
+    because they are on top of each other."""
     tune_layout()
     # The features of boxes without height are logarithms of zero.
     with np.errstate(divide="ignore", invalid="ignore"), _prepared(page) as upright:
+        setattr(upright, PRINTED_TWICE, printed_twice)
         upright.get_layout(return_raw=True)
         groups: list[dict[str, Any]] = upright.layout_information or []
         blocks = [

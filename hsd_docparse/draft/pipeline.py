@@ -40,7 +40,8 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     latex = None
     layer = page.text_layer()
     if layer is not None and layer.lines and layer.problem is None and layer.page is not None:
-        blocks = find_blocks(layer.page, with_cells=True)
+        twice = any(glyph.doubled for run in layer.runs for glyph in run.glyphs)
+        blocks = find_blocks(layer.page, with_cells=True, printed_twice=twice)
         latex = _latex_writer(layer)
         lines, blocks = with_pictures(page, layer, blocks, dpi)
     else:
