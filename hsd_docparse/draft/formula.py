@@ -78,6 +78,7 @@ SMALL = 0.88
 """Size of a script over that of what it belongs to, at most."""
 _FAR = 0.75
 """Font sizes above or below the base line from which a small glyph is a limit."""
+_SCRIPT_FONT = re.compile("CMSY|CMBSY|EUS[MB]|RSFS", re.IGNORECASE)
 _TAG = re.compile(r"\(\s*(\d{1,3}(?:\.\d{1,3})*[a-z]?)\s*\)")
 _TAG_GAP = 1.2
 """Font sizes of white space before the number of an equation."""
@@ -168,8 +169,11 @@ def _stands_in(glyph: Glyph, boxes: Sequence[Box]) -> bool:
 
 def _piece(glyph: Glyph) -> _Piece:
     style, char = glyph.style, glyph.char
-    letter = unicodedata.normalize("NFKC", char) if "\U0001d400" <= char <= "\U0001d7ff" else char
-    alphabet = unicodedata.name(char, "") if letter is not char else ""
+    letter = char
+    if char not in NAMES and ("\U0001d400" <= char <= "\U0001d7ff" or "\u2100" <= char <= "\u214f"):
+        styled = unicodedata.normalize("NFKC", char)
+        letter = styled if len(styled) == 1 else char
+    alphabet = unicodedata.name(char, "") if letter != char else ""
     bold, italic = style.bold or "BOLD" in alphabet, style.italic or bool(alphabet)
     char = letter
     base, *marks = list(unicodedata.normalize("NFD", char))
@@ -180,7 +184,9 @@ def _piece(glyph: Glyph) -> _Piece:
     if char.isascii() and char.isalpha():
         if "MSBM" in style.font or "DOUBLE-STRUCK" in alphabet:
             latex = f"\\mathbb{{{char}}}"
-        elif "CMSY" in style.font or "SCRIPT" in alphabet:
+        elif "EUF" in style.font or "FRAKTUR" in alphabet or "BLACK-LETTER" in alphabet:
+            latex = f"\\mathfrak{{{char}}}"
+        elif _SCRIPT_FONT.search(style.font) or "SCRIPT" in alphabet:
             latex = f"\\mathcal{{{char}}}"
         elif bold:
             latex = f"\\mathbf{{{char}}}"

@@ -38,8 +38,9 @@ _CROOKED = 0.2
 """Font sizes off the base line: of a script, at least; of what stands on the line, at most."""
 _SIGNS = frozenset("•∙∗†‡§¶⋆★∥‖⋄")
 """What is set in such fonts within words, too: bullets and the marks of footnotes."""
-_OPERANDS = frozenset("∂∇∞∀∃∅∑∏∫∮√∆⊤⊥ℵ")
-"""Symbols that stand for something."""
+_SYMBOLS = frozenset("∂∇∞∀∃∅∆⊤⊥ℵ")
+_OPERANDS = _SYMBOLS | frozenset("∑∏∫∮√")
+"""What joins nothing over a space. The former stand for something, alone too."""
 _BARS = frozenset("|∣")
 _PREFIXES = frozenset("−±∓¬∼≈<>≤≥≪≫≃≅≲≳∝")
 _TIGHT = frozenset("−±∓¬")
@@ -290,7 +291,7 @@ def _pairs(run: Sequence[_Mark]) -> dict[_Mark, _Mark]:
 def _is_formula(run: Sequence[_Mark]) -> bool:
     """Whether something in ``run`` is said by its font to be mathematics, and is no number."""
     maths = [mark for mark in run if is_maths(mark.glyph.style.font)]
-    if any(mark.char in _OPERANDS or _is_variable(mark) for mark in maths):
+    if any(mark.char in _SYMBOLS or _is_variable(mark) for mark in maths):
         return True
     if not any(mark.is_digit for mark in run) or _NUMBER.fullmatch("".join(m.char for m in run)):
         return False
