@@ -457,7 +457,7 @@ def spaced(parts: list[str]) -> str:
     """Parts one after the other; a command needs room before a letter."""
     text = ""
     for part in parts:
-        if re.search(r"\\[A-Za-z]+$", text) and part[:1].isalpha():
+        if part[:1].isalpha() and re.search(r"\\[A-Za-z]+$", text):
             text += " "
         text += part
     return text

@@ -111,25 +111,25 @@ def with_formulas(rows: Sequence[Sequence[Glyph]], rules: Callable[[], Sequence[
 
 def _marked(rows: Sequence[Sequence[Glyph]]) -> list[_Mark]:
     """The glyphs that show, each with what its font and its place say that it is."""
-    sizes = Counter(
-        round(glyph.style.size, 1) for row in rows for glyph in row if not glyph.char.isspace()
-    )
+    sizes = Counter(glyph.style.size for row in rows for glyph in row)
     size = sizes.most_common(1)[0][0] if sizes else 0.0
     marks: list[_Mark] = []
     start = 0
     for number, row in enumerate(rows):
-        bases = Counter(
-            round(glyph.v, 1)
-            for glyph in row
-            if glyph.style.size > SMALL * size and not glyph.char.isspace()
-        )
+        bases = Counter(glyph.v for glyph in row if glyph.style.size > SMALL * size)
         base = bases.most_common(1)[0][0] if bases else float("inf")
         reach = float("-inf")
+        style, wordy = None, False
         for place, glyph in enumerate(row, start):
-            if glyph.char.isspace():
+            char = glyph.char
+            if char.isspace():
                 continue
-            apart = glyph.u0 - reach > _WORD_SPACE * size
-            marks.append(_Mark(glyph, place, number, _role(glyph, size, base), apart))
+            if glyph.style is not style:
+                style = glyph.style
+                wordy = style.size > SMALL * size and not is_maths(style.font)
+            # Most glyphs are letters of words.
+            role = "text" if wordy and char.isalpha() else _role(glyph, size, base)
+            marks.append(_Mark(glyph, place, number, role, glyph.u0 - reach > _WORD_SPACE * size))
             reach = max(reach, glyph.u1)
         start += len(row)
     _settle(marks)
@@ -150,7 +150,7 @@ def _role(glyph: Glyph, size: float, base: float) -> _Role:
     if not is_maths(style.font):
         return "text"
     if char.isascii() and char.isalpha():
-        return "text" if _OPEN_TYPE.search(style.font) and not style.italic else "maths"
+        return "maths" if style.italic or not _OPEN_TYPE.search(style.font) else "text"
     if char.isalpha() and not _is_symbol(char):
         return "text"
     return "maths"
@@ -163,28 +163,18 @@ def _is_symbol(char: str) -> bool:
 def _settle(marks: Sequence[_Mark]) -> None:
     """The roles of text that only its neighbours tell: names of functions, decimal points, and
     accents over variables. Scripts of words are text."""
-    around = zip([None, *marks], marks, [*marks[1:], None], strict=False)
-    for before, mark, after in around:
-        if mark.role != "text":
-            continue
-        if mark.char in ".," and before and after and not (mark.apart or after.apart):
-            if before.is_digit and after.is_digit and before.role == after.role == "joining":
-                mark.role = "joining"
-        elif mark.char in MARKS and any(
-            other is not None and other.role == "maths" and _over(mark.glyph, other.glyph)
-            for other in (before, after)
-        ):
-            mark.role = "joining"
-    for word, following in _words(marks):
-        if (
-            "".join(mark.char for mark in word) in FUNCTIONS
-            and not following.apart
-            and (following.role in ("maths", "script") or following.char == "(")
-        ):
-            for mark in word:
-                mark.role = "joining"
     last: _Mark | None = None
-    for mark in marks:
+    for i, mark in enumerate(marks):
+        char = mark.char
+        if mark.role == "text":
+            after = marks[i + 1] if i + 1 < len(marks) else None
+            if (char in ".," and _is_point(last, mark, after)) or (
+                char in MARKS and _is_over(mark, last, after)
+            ):
+                mark.role = "joining"
+        elif not mark.apart and (mark.role in ("maths", "script") or char == "("):
+            for letter in _function(marks, i):
+                letter.role = "joining"
         if mark.role == "script" and (
             last is None
             or mark.apart
@@ -195,21 +185,35 @@ def _settle(marks: Sequence[_Mark]) -> None:
         last = mark
 
 
+def _is_point(before: _Mark | None, mark: _Mark, after: _Mark | None) -> bool:
+    """Whether ``mark`` stands within a number."""
+    if before is None or after is None or mark.apart or after.apart:
+        return False
+    return all(other.is_digit and other.role == "joining" for other in (before, after))
+
+
+def _is_over(mark: _Mark, *others: _Mark | None) -> bool:
+    """Whether ``mark`` stands over a variable."""
+    return any(
+        other is not None and other.role == "maths" and _over(mark.glyph, other.glyph)
+        for other in others
+    )
+
+
 def _over(accent: Glyph, letter: Glyph) -> bool:
     shared = min(accent.u1, letter.u1) - max(accent.u0, letter.u0)
     return shared > 0.5 * min(accent.u1 - accent.u0, letter.u1 - letter.u0)
 
 
-def _words(marks: Sequence[_Mark]) -> Iterator[tuple[list[_Mark], _Mark]]:
-    """Letters of the text side by side, and what follows them."""
-    word: list[_Mark] = []
-    for mark in marks:
-        letter = mark.role == "text" and mark.char.isalpha()
-        if word and (mark.apart or not letter):
-            yield word, mark
-            word = []
-        if letter:
-            word.append(mark)
+def _function(marks: Sequence[_Mark], end: int) -> Sequence[_Mark]:
+    """The letters of the text right before ``end`` where they are the name of a function."""
+    start = end
+    while start and marks[start - 1].role == "text" and marks[start - 1].char.isalpha():
+        start -= 1
+        if marks[start].apart:
+            break
+    name = marks[start:end]
+    return name if "".join(mark.char for mark in name) in FUNCTIONS else ()
 
 
 def _formulas(marks: Sequence[_Mark]) -> Iterator[list[_Mark]]:

@@ -40,10 +40,12 @@ def join_texts(texts: Iterable[str]) -> str:
             continue
         if not whole:
             whole = text
-        elif BROKEN.search(whole) and text[0].islower() and "-" not in whole.split()[-1][:-1]:
+            continue
+        end = whole.rsplit(maxsplit=1)[-1]  # patterns look through all that they are given
+        if BROKEN.search(end) and text[0].islower() and "-" not in end[:-1]:
             whole = whole[:-1] + text
         else:
-            compound = _HYPHENATED.search(whole) and _COMPOUNDED.match(text)
+            compound = _HYPHENATED.search(end) and _COMPOUNDED.match(text)
             unspaced = is_unspaced(whole[-1]) or is_unspaced(text[0])
             whole += text if compound or unspaced else f" {text}"
     return whole
