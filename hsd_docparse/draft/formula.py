@@ -78,6 +78,7 @@ SMALL = 0.88
 """Size of a script over that of what it belongs to, at most."""
 _FAR = 0.75
 """Font sizes above or below the base line from which a small glyph is a limit."""
+_BOARD_FONT = re.compile("MSBM|BBM|DSROM", re.IGNORECASE)
 _SCRIPT_FONT = re.compile("CMSY|CMBSY|EUS[MB]|RSFS", re.IGNORECASE)
 _TAG = re.compile(r"\(\s*(\d{1,3}(?:\.\d{1,3})*[a-z]?)\s*\)")
 _TAG_GAP = 1.2
@@ -182,7 +183,7 @@ def _piece(glyph: Glyph) -> _Piece:
     else:
         latex = NAMES.get(char) or _greek(char) or char
     if char.isascii() and char.isalpha():
-        if "MSBM" in style.font or "DOUBLE-STRUCK" in alphabet:
+        if _BOARD_FONT.search(style.font) or "DOUBLE-STRUCK" in alphabet:
             latex = f"\\mathbb{{{char}}}"
         elif "EUF" in style.font or "FRAKTUR" in alphabet or "BLACK-LETTER" in alphabet:
             latex = f"\\mathfrak{{{char}}}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MATHS_FONT = re.compile(
     r"(?:^|\+|[^A-Za-z])(?:cm(?:mi|sy|ex|bsy)|ms[ab]m|eu[frs][mb]\d|rsfs|stmary|esint"
-    r"|[rp]?[tp]x(?:b?mi|b?sy|b?ex)|(?:mt|lm)(?:mi|sy|ex)\d)|(?<![a-z])math|Math",
+    r"|bbm\d|dsrom|(?:new|n|r|p)?[tp]xb?(?:mi|sy|ex)|mt(?:mi|sy|ex)|[fm]dsymbol|mnsymbol)|math",
     re.IGNORECASE,
 )
 _OPEN_TYPE = re.compile("math", re.IGNORECASE)
@@ -245,6 +245,8 @@ def _runs(marks: Sequence[_Mark]) -> Iterator[list[_Mark]]:
 
 
 def _joins(before: _Mark, mark: _Mark, after: _Mark | None) -> bool:
+    if mark.row > before.row + 1:
+        return False  # between them is a line of which the glyphs are not known
     lone = before.char in _BARS and before.role == "maths" and before.apart
     bar = mark.char in _BARS and mark.role == "maths" and after is not None and after.apart
     return lone or bar or before.is_operator or mark.is_operator

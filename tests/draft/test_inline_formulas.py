@@ -118,6 +118,11 @@ def test_a_formula_that_goes_on_in_the_next_line_stands_where_it_begins() -> Non
     assert with_formulas(rows, list) == ["so $n$", "$A$ holds"]
 
 
+def test_no_formula_goes_on_behind_a_line_of_unknown_glyphs() -> None:
+    rows = [row("so ", maths("n"), " ", sign("∈")), [], row(maths("A"), " holds", base=124)]
+    assert with_formulas(rows, list) == ["so $n$ ∈", "", "$A$ holds"]
+
+
 def test_where_the_shape_is_unknown_the_text_stays() -> None:
     assert read("a ", sign("√"), maths("x"), " b") == "a √x b"
 
@@ -126,7 +131,8 @@ def test_where_the_shape_is_unknown_the_text_stays() -> None:
     ("font", "expected"),
     [
         ("CMMI10", True), ("ABCDEF+CMSY7", True), ("MSBM10", True), ("EUFM10", True),
-        ("rsfs10", True), ("txmiaX", True), ("STIXMath-Regular", True), ("Cambria Math", True),
+        ("rsfs10", True), ("txmiaX", True), ("NewTXMI", True), ("MTMI", True),
+        ("STIXMath-Regular", True), ("Cambria Math", True),
         ("LMMathItalic10-Regular", True), ("TeXGyreTermesMath-Regular", True), ("PazoMath", True),
         ("CMR10", False), ("CMTI10", False), ("CMBX12", False), ("LMRoman10-Regular", False),
         ("Times-Italic", False), ("Symbol", False), ("Eurostile", False),
