@@ -134,8 +134,9 @@ def _unfinished(region: Region, page: Page) -> _Unfinished | None:
 
 def _goes_on(before: _Unfinished, region: Region, page: Page) -> bool:
     """Whether ``region`` is the rest of the text ``before``, which is the last one before it."""
-    text = region.text.lstrip()
-    if not region.lines or not text or MARKER.match(text):
+    # As the page shows it: in the text of a region, formulas are LaTeX.
+    text = region.lines[0].text.lstrip() if region.lines else ""
+    if not text or MARKER.match(text):
         return False
     if before.page == page.number and not _in_next_column(before.region, region):
         return False

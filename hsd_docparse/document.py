@@ -112,11 +112,11 @@ class Line:
 class Region:
     """A block of the page: one paragraph, heading, list item, table, figure...
 
-    ``text`` is plain text with lines already joined; for a table it is an HTML
-    ``<table>``, for a formula LaTeX where known. ``level`` is 1..6 for headings and
-    titles, the nesting depth (from 1) for list items, and 0 otherwise.
-    ``lines`` are in reading order. ``confidence`` is the share of their words, 0..1, that is
-    expected to be right.
+    ``text`` is plain text with lines already joined, and with LaTeX between dollars for formulas
+    within it that are known; for a table it is an HTML ``<table>``, for a formula LaTeX where
+    known. ``level`` is 1..6 for headings and titles, the nesting depth (from 1) for list items, and
+    0 otherwise. ``lines`` are in reading order. ``confidence`` is the share of their words, 0..1,
+    that is expected to be right.
 
     ``continues``: the region is the rest of one before it, cut by the end of a column or of a
     page. A table goes on from the last table before it, text from the last paragraph or list item.

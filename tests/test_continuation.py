@@ -54,6 +54,12 @@ def test_a_sentence_that_a_page_cuts_goes_on() -> None:
     assert goes_on(paragraph(*CUT, top=500), paragraph(*REST, last=120))
 
 
+def test_a_formula_at_the_cut_goes_on_as_the_page_shows_it() -> None:
+    rest = paragraph("n steps longer in spring, which", "took a month.", last=120)
+    rest.text = rest.text.replace("n steps", "$n$ steps")
+    assert goes_on(paragraph(*CUT, top=500), rest)
+
+
 def test_what_stands_at_the_ends_of_pages_is_passed() -> None:
     around: list[Region] = [
         paragraph("1 See the note.", top=560, kind="footnote"),

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 NAMES = {
     "±": "\\pm", "∓": "\\mp", "×": "\\times", "÷": "\\div", "·": "\\cdot", "⋅": "\\cdot",
-    "∗": "*", "∘": "\\circ", "•": "\\bullet", "⊕": "\\oplus", "⊗": "\\otimes", "∧": "\\wedge",
+    "∗": "*", "∘": "\\circ", "◦": "\\circ", "•": "\\bullet", "\u0338": "\\not",
+    "⊕": "\\oplus", "⊗": "\\otimes", "∧": "\\wedge",
     "∨": "\\vee", "∩": "\\cap", "∪": "\\cup", "−": "-", "≤": "\\leq", "≥": "\\geq",
     "≠": "\\neq", "≈": "\\approx", "≡": "\\equiv", "∼": "\\sim", "≃": "\\simeq", "≅": "\\cong",
     "∝": "\\propto", "≪": "\\ll", "≫": "\\gg", "∈": "\\in", "∉": "\\notin", "∋": "\\ni",
@@ -55,11 +56,14 @@ _GREEK = _CAPITALS | frozenset(
     ["alpha", "beta", "epsilon", "zeta", "eta", "iota", "kappa", "mu", "nu", "rho", "tau", "chi"]
 )
 """What LaTeX has a command for; the others look like Latin letters."""
+_STROKE = "\u0338"
+_NEGATED = {"=": "\\neq", "\\in": "\\notin"}
+"""What a stroke through a relation, which has no width, makes of it: ``\\not`` of others."""
 _BIG = frozenset("∑∏∫∮⋃⋂⨁⨂⋁⋀\ufffd")
 """Operators with limits; those that the file gives no character for are most often such."""
 _CROOKED = 0.35
 """Font sizes off the base line from which a glyph of full size is part of a second row."""
-_MARKS = {
+MARKS = {
     "^": "\\hat", "ˆ": "\\hat", "\u0302": "\\hat", "~": "\\tilde", "˜": "\\tilde",
     "\u0303": "\\tilde", "¯": "\\bar", "ˉ": "\\bar", "―": "\\bar", "‾": "\\bar",
     "\u0300": "\\grave", "\u0301": "\\acute", "\u0306": "\\breve", "\u0307": "\\dot",
@@ -67,11 +71,15 @@ _MARKS = {
     "˙": "\\dot", "¨": "\\ddot", "ˇ": "\\check", "⃗": "\\vec",
 }  # fmt: skip
 """What may stand over a letter."""
+_DOTS = {".": "\\ldots", "·": "\\cdots", "⋅": "\\cdots"}
+"""Three of them side by side."""
 _LIMIT = frozenset({"argmax", "argmin", "lim", "liminf", "limsup", "max", "min", "sup", "inf"})
-_SMALL = 0.88
+SMALL = 0.88
 """Size of a script over that of what it belongs to, at most."""
 _FAR = 0.75
 """Font sizes above or below the base line from which a small glyph is a limit."""
+_BOARD_FONT = re.compile("MSBM|BBM|DSROM", re.IGNORECASE)
+_SCRIPT_FONT = re.compile("CMSY|CMBSY|EUS[MB]|RSFS", re.IGNORECASE)
 _TAG = re.compile(r"\(\s*(\d{1,3}(?:\.\d{1,3})*[a-z]?)\s*\)")
 _TAG_GAP = 1.2
 """Font sizes of white space before the number of an equation."""
@@ -114,7 +122,7 @@ def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) ->
         for glyph in run.glyphs
         if _stands_in(glyph, boxes)
         if glyph.style.painted and glyph.char.isprintable() and not glyph.char.isspace()
-        if glyph.style.size > 2 and glyph.u1 > glyph.u0
+        if glyph.style.size > 2 and (glyph.u1 > glyph.u0 or glyph.char == _STROKE)
     ]
     characters = "".join(piece.char for piece in inside)
     inside = _accented(inside)
@@ -137,6 +145,23 @@ def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) ->
     return f"\\begin{{{shape}}}" + " \\\\ ".join(rows) + f"\\end{{{shape}}}", characters
 
 
+def line_to_latex(glyphs: Iterable[Glyph], rules: Iterable[Box]) -> str:
+    """LaTeX of ``glyphs``, which show and are a formula within a line; nothing where they
+    stand as in no formula that is known here."""
+    pieces = _accented([_piece(glyph) for glyph in glyphs])
+    left, right = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
+    top, bottom = min(piece.top for piece in pieces), max(piece.bottom for piece in pieces)
+    bars = [
+        rule
+        for rule in rules
+        if left - 1 < rule.x0 and rule.x1 < right + 1 and top < rule.center[1] < bottom
+    ]
+    try:
+        return _row(pieces, bars)
+    except _UnknownShapeError:
+        return ""
+
+
 def _stands_in(glyph: Glyph, boxes: Sequence[Box]) -> bool:
     x = (glyph.u0 + glyph.u1) / 2
     y = glyph.v + (glyph.style.descent - glyph.style.ascent) / 2
@@ -145,19 +170,24 @@ def _stands_in(glyph: Glyph, boxes: Sequence[Box]) -> bool:
 
 def _piece(glyph: Glyph) -> _Piece:
     style, char = glyph.style, glyph.char
-    letter = unicodedata.normalize("NFKC", char) if "\U0001d400" <= char <= "\U0001d7ff" else char
-    alphabet = unicodedata.name(char, "") if letter is not char else ""
+    letter = char
+    if char not in NAMES and ("\U0001d400" <= char <= "\U0001d7ff" or "\u2100" <= char <= "\u214f"):
+        styled = unicodedata.normalize("NFKC", char)
+        letter = styled if len(styled) == 1 else char
+    alphabet = unicodedata.name(char, "") if letter != char else ""
     bold, italic = style.bold or "BOLD" in alphabet, style.italic or bool(alphabet)
     char = letter
     base, *marks = list(unicodedata.normalize("NFD", char))
-    if len(marks) == 1 and marks[0] in _MARKS and base.isascii():
-        latex = f"{_MARKS[marks[0]]}{{{base}}}"
+    if len(marks) == 1 and marks[0] in MARKS and base.isascii():
+        latex = f"{MARKS[marks[0]]}{{{base}}}"
     else:
         latex = NAMES.get(char) or _greek(char) or char
     if char.isascii() and char.isalpha():
-        if "MSBM" in style.font or "DOUBLE-STRUCK" in alphabet:
+        if _BOARD_FONT.search(style.font) or "DOUBLE-STRUCK" in alphabet:
             latex = f"\\mathbb{{{char}}}"
-        elif "CMSY" in style.font or "SCRIPT" in alphabet:
+        elif "EUF" in style.font or "FRAKTUR" in alphabet or "BLACK-LETTER" in alphabet:
+            latex = f"\\mathfrak{{{char}}}"
+        elif _SCRIPT_FONT.search(style.font) or "SCRIPT" in alphabet:
             latex = f"\\mathcal{{{char}}}"
         elif bold:
             latex = f"\\mathbf{{{char}}}"
@@ -170,9 +200,9 @@ def _piece(glyph: Glyph) -> _Piece:
 
 def _accented(pieces: list[_Piece]) -> list[_Piece]:
     """Letters with the marks over them, which are glyphs of their own."""
-    letters = [piece for piece in pieces if piece.char not in _MARKS]
+    letters = [piece for piece in pieces if piece.char not in MARKS]
     for mark in pieces:
-        if mark.char not in _MARKS:
+        if mark.char not in MARKS:
             continue
         under = max(letters, key=lambda p: _shared(mark, p), default=None)
         if under is None or _shared(mark, under) < 0.5 * min(
@@ -180,7 +210,7 @@ def _accented(pieces: list[_Piece]) -> list[_Piece]:
         ):
             letters.append(mark)
         else:
-            under.latex = f"{_MARKS[mark.char]}{{{under.latex}}}"
+            under.latex = f"{MARKS[mark.char]}{{{under.latex}}}"
     return letters
 
 
@@ -216,7 +246,7 @@ def _rows(pieces: list[_Piece], bars: list[Box]) -> list[list[_Piece]]:
             for bar in bars
         )
 
-    large = _SMALL * max((piece.size for piece in pieces if piece.char not in _BIG), default=0.0)
+    large = SMALL * max((piece.size for piece in pieces if piece.char not in _BIG), default=0.0)
     rows: list[list[_Piece]] = []
     reach = float("-inf")
     for piece in sorted(pieces, key=lambda piece: piece.top):
@@ -296,10 +326,10 @@ def _line(pieces: list[_Piece]) -> str:
     """Pieces along one base line, with their scripts and limits."""
     if any(piece.char == "√" for piece in pieces):
         raise _UnknownShapeError  # a root whose bar was not found
-    ordered = _words(sorted(pieces, key=lambda piece: piece.x0))
+    ordered = _dotted(_words(sorted(pieces, key=lambda piece: piece.x0)))
     full = [p for p in ordered if p.char not in _BIG] or ordered
     size = max(p.size for p in full)
-    on_line = [p for p in full if p.size > _SMALL * size]
+    on_line = [p for p in full if p.size > SMALL * size]
     base = median_high(p.base for p in on_line)
 
     if any(abs(p.base - base) > _CROOKED * size for p in on_line if p.char):
@@ -308,7 +338,7 @@ def _line(pieces: list[_Piece]) -> str:
     def is_script(piece: _Piece) -> bool:
         if piece.char in _BIG:
             return False
-        return piece.size <= _SMALL * size and abs(piece.base - base) > 0.05 * size
+        return piece.size <= SMALL * size and abs(piece.base - base) > 0.05 * size
 
     low = [p for p in ordered if is_script(p) and p.base > base + _FAR * size]
     high = [p for p in ordered if is_script(p) and p.base < base - _FAR * size]
@@ -344,12 +374,15 @@ def _line(pieces: list[_Piece]) -> str:
             scripts.append(piece)
             continue
         close()
-        parts.append(piece.latex)
+        if parts and parts[-1] == NAMES[_STROKE] and piece.latex in _NEGATED:
+            parts[-1] = _NEGATED[piece.latex]
+        else:
+            parts.append(piece.latex)
         for mark, group in zip("_^", limits.get(id(piece), ([], [])), strict=True):
             if group:
                 parts.append(f"{mark}{{{_line(group)}}}")
     close()
-    return _spaced(parts)
+    return spaced(parts)
 
 
 def _clusters(pieces: list[_Piece], gap: float) -> list[list[_Piece]]:
@@ -394,16 +427,38 @@ def _words(pieces: list[_Piece]) -> list[_Piece]:
             piece.latex = f"\\{piece.char}"
         elif piece.char[0].isupper() or after == "(":
             piece.latex = f"\\operatorname{{{piece.char}}}"
+        elif len(joined) == 1:
+            piece.latex = f"\\text{{{piece.char}}}"
         else:
             piece.latex = f"\\text{{ {piece.char} }}"
     return joined
 
 
-def _spaced(parts: list[str]) -> str:
+def _dotted(pieces: list[_Piece]) -> list[_Piece]:
+    """Three dots side by side as one command."""
+    joined: list[_Piece] = []
+    for piece in pieces:
+        joined.append(piece)
+        three = joined[-3:]
+        if (
+            len(three) == 3
+            and piece.char in _DOTS
+            and all(
+                other.char == piece.char
+                and abs(other.base - piece.base) < 0.1
+                and piece.x0 - other.x1 < 1.5 * piece.size
+                for other in three
+            )
+        ):
+            joined[-3:] = [replace(three[0], latex=_DOTS[piece.char], char="…", x1=piece.x1)]
+    return joined
+
+
+def spaced(parts: list[str]) -> str:
     """Parts one after the other; a command needs room before a letter."""
     text = ""
     for part in parts:
-        if re.search(r"\\[A-Za-z]+$", text) and part[:1].isalpha():
+        if part[:1].isalpha() and re.search(r"\\[A-Za-z]+$", text):
             text += " "
         text += part
     return text

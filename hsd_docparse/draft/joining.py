@@ -15,7 +15,9 @@ _UNSPACED = re.compile(
 """Han, kana, bopomofo and full-width forms. Korean writes spaces."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 """Hebrew, Arabic and their neighbours."""
-_HYPHENATED = re.compile(r"\w[-\u2010]$")
+_HYPHENATED = re.compile(r"[\w$][-\u2010]$")
+_COMPOUNDED = re.compile(r"[^\W_]|\$[^\W\d_]")
+"""How the other part of a compound begins: a dollar begins a formula."""
 BROKEN = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
 """A word cut by a hyphen at the end of a line."""
 
@@ -38,10 +40,12 @@ def join_texts(texts: Iterable[str]) -> str:
             continue
         if not whole:
             whole = text
-        elif BROKEN.search(whole) and text[0].islower() and "-" not in whole.split()[-1][:-1]:
+            continue
+        end = whole.rsplit(maxsplit=1)[-1]  # patterns look through all that they are given
+        if BROKEN.search(end) and text[0].islower() and "-" not in end[:-1]:
             whole = whole[:-1] + text
         else:
-            compound = _HYPHENATED.search(whole) and text[0].isalnum()
+            compound = _HYPHENATED.search(end) and _COMPOUNDED.match(text)
             unspaced = is_unspaced(whole[-1]) or is_unspaced(text[0])
             whole += text if compound or unspaced else f" {text}"
     return whole

@@ -20,11 +20,13 @@ _MOST = 0.5
 Row = list[Line]
 
 
-def join_paragraph(lines: Sequence[Line]) -> str:
-    """Text of ``lines`` as one paragraph, in which breaks that were made on purpose are kept."""
+def join_paragraph(lines: Sequence[Line], texts: Sequence[str] | None = None) -> str:
+    """Text of ``lines`` as one paragraph, in which breaks that were made on purpose are kept.
+    ``texts`` say the lines otherwise than they do themselves."""
+    texts = [line.text for line in lines] if texts is None else texts
     parts: list[list[str]] = [[]]
-    for line, broken in zip(lines, kept_breaks(lines), strict=True):
-        parts[-1].append(line.text)
+    for text, broken in zip(texts, kept_breaks(lines), strict=True):
+        parts[-1].append(text)
         if broken:
             parts.append([])
     return "\n".join(filter(None, map(join_texts, parts)))

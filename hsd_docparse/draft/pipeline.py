@@ -9,9 +9,12 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from hsd_docparse.confidence import of_regions
-from hsd_docparse.document import FURNITURE, Box, Line, Page, Region
+from hsd_docparse.document import FLOWING, FURNITURE, Box, Kind, Line, Page, Region
 from hsd_docparse.draft.formula import to_latex
+from hsd_docparse.draft.inline_formulas import is_maths, with_formulas
+from hsd_docparse.draft.joining import join_lines, join_texts
 from hsd_docparse.draft.layout import find_blocks
+from hsd_docparse.draft.line_breaks import join_paragraph
 from hsd_docparse.draft.lists import complete_lists
 from hsd_docparse.draft.notes import with_notes
 from hsd_docparse.draft.orientation import turned
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from hsd_docparse.draft.ocr import PageReading
     from hsd_docparse.sources import SourcePage, TextLayer
 
+_PROSE: frozenset[Kind] = FLOWING | {"title", "heading", "caption", "footnote"}
+"""What may have formulas within its lines. In tables they stay as they are."""
 _RULE = 2.5
 """Points; the bar of a fraction is thinner and longer."""
 
@@ -59,6 +64,8 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     regions = build_regions(lines, blocks, draft.width, draft.height, latex)
     draft.regions = _ordered(regions, draft.height)
     complete_lists(draft.regions)
+    if latex is not None and layer is not None:
+        _write_inline(draft.regions, layer)
     if layer is not None and draft.rotation == page.turn:
         draft.regions = with_notes(draft.regions, layer.notes)
     draft.confidence = of_regions(draft.regions)
@@ -78,15 +85,7 @@ def upright_picture(page: SourcePage, draft: Page, *, dpi: float = 150) -> Image
 def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Line]], str]:
     """Writes the formula in some lines of a page from its glyphs and the rules that it draws;
     nothing where not every letter and digit of the lines is among those glyphs."""
-
-    @cache
-    def rules() -> list[Box]:
-        return [
-            entry.box
-            for entry in layer.painted
-            if entry.operator in ("fill-path", "stroke-path")
-            and entry.box.height < _RULE < entry.box.width
-        ]
+    rules = cache(lambda: _rules(layer))
 
     def write(lines: Sequence[Line]) -> str:
         text = "".join(line.text for line in lines)
@@ -94,6 +93,43 @@ def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Line]], str]:
         return latex if _letters(characters) == _letters(text) else ""
 
     return write
+
+
+def _write_inline(regions: Sequence[Region], layer: TextLayer) -> None:
+    """Write the formulas within the text of ``regions`` as LaTeX between dollars. Lines that are
+    not what their glyphs say keep their text, and so do regions that are not their lines."""
+    from hsd_docparse.sources.text_layer import clean_text
+
+    written = {id(line): row for line, row in layer.written}
+    rules = cache(lambda: _rules(layer))
+    for region in regions:
+        rows = [written.get(id(line), ()) for line in region.lines]
+        fonts = {glyph.style.font for row in rows for glyph in row}
+        if region.kind not in _PROSE or not any(map(is_maths, fonts)):
+            continue
+        broken = "\n" in region.text
+        if region.text != (join_paragraph if broken else join_lines)(region.lines):
+            continue
+        plain = [clean_text("".join(glyph.char for glyph in row)) for row in rows]
+        same = [line.text == text for line, text in zip(region.lines, plain, strict=True)]
+        rows = [row if known else () for row, known in zip(rows, same, strict=True)]
+        texts = [
+            clean_text(text) if known else line.text
+            for line, text, known in zip(
+                region.lines, with_formulas(rows, rules), same, strict=True
+            )
+        ]
+        region.text = join_paragraph(region.lines, texts) if broken else join_texts(texts)
+
+
+def _rules(layer: TextLayer) -> list[Box]:
+    """Thin horizontal lines that the page draws."""
+    return [
+        entry.box
+        for entry in layer.painted
+        if entry.operator in ("fill-path", "stroke-path")
+        and entry.box.height < _RULE < entry.box.width
+    ]
 
 
 def _letters(text: str) -> list[str]:

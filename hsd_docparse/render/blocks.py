@@ -15,6 +15,15 @@ BULLET = re.compile(r"[-*+•◦▪■●○‣–·]\s+")
 NUMBER = re.compile(r"(\d{1,9}[.)])\s+")
 MATH_DELIMITERS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 
+_FORMULA = re.compile(
+    r"\$\$[^$\n]+\$\$|\\\(.+?\\\)|\\\[.+?\\\]"
+    # With a command, a script or braces: spaces stand on both sides of it, or on none.
+    r"|\$(?=[^$\n]*(?:\\[a-zA-Z{}|]|[\^_]))(?:[^\s$](?:[^$\n]*[^\s$])?| [^$\n]+ )\$(?!\d)"
+    # Of bare letters and signs: nothing that a price or the name of a variable may be part of.
+    r"|(?<![\w$\\])\$(?=[^\s$]*[^\W\d_])[^\s$]*[^\W_]['|)\]}]*\$(?![\dA-Z$])"
+)
+"""A formula within a line; dollars that stand for money are none."""
+
 
 class Numbered(NamedTuple):
     """A region and its place among the page's regions, which names it in links and ids."""
@@ -64,6 +73,16 @@ def latex(text: str) -> str:
             text = text.removeprefix(opening).removesuffix(closing)
             break
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def split_formulas(text: str) -> Iterator[tuple[str, bool]]:
+    """``text`` in parts, and which of them are formulas, still with their delimiters."""
+    end = 0
+    for found in _FORMULA.finditer(text):
+        yield text[end : found.start()], False
+        yield found[0], True
+        end = found.end()
+    yield text[end:], False
 
 
 def one_line(text: str) -> str:

@@ -8,9 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hsd_docparse.document import Document, Page, Region
-from hsd_docparse.render.blocks import Numbered, latex, one_line, running_text, split_marker
+from hsd_docparse.render.blocks import (
+    Numbered,
+    latex,
+    one_line,
+    running_text,
+    split_formulas,
+    split_marker,
+)
 from hsd_docparse.render.format import FigureLinks, PagedText
-from hsd_docparse.render.mathml import mathml
+from hsd_docparse.render.mathml import Display, mathml
 from hsd_docparse.render.tables import clean_table
 
 STYLE = """\
@@ -42,8 +49,16 @@ def _escape(text: str) -> str:
     return html.escape(UNPRINTABLE.sub("", text))
 
 
+def _inline(text: str) -> str:
+    """With the formulas in it as MathML."""
+    return "".join(
+        _formula(latex(part), "inline") if is_formula else _escape(part)
+        for part, is_formula in split_formulas(text)
+    )
+
+
 def _lines(text: str) -> str:
-    return _escape(text.strip()).replace("\n", "<br>\n")
+    return _inline(text.strip()).replace("\n", "<br>\n")
 
 
 def _tag(name: str, identity: str, content: str, style: str = "") -> str:
@@ -51,11 +66,13 @@ def _tag(name: str, identity: str, content: str, style: str = "") -> str:
     return f'<{name} id="{identity}"{style} dir="auto">{content}</{name}>' if content else ""
 
 
-def _formula(source: str) -> str:
+def _formula(source: str, display: Display = "block") -> str:
     """As MathML, or as LaTeX between its delimiters where that is not possible."""
     if not source:
         return ""
-    return mathml(UNPRINTABLE.sub("", source)) or rf"\[{_escape(source)}\]"
+    opening, closing = (r"\[", r"\]") if display == "block" else (r"\(", r"\)")
+    shown = mathml(UNPRINTABLE.sub("", source), display)
+    return shown or f"{opening}{_escape(source)}{closing}"
 
 
 def _list(items: list[Numbered], identity: str) -> str:
@@ -92,7 +109,7 @@ def _figure(region: Region, identity: str, link: str | None, caption: str) -> st
 
 def _block(region: Region, identity: str) -> str:
     if region.kind in ("title", "heading"):
-        text = _escape(one_line(region.text))
+        text = _inline(one_line(region.text))
         return _tag(f"h{min(max(region.level, 1), 6)}", identity, text)
     if region.kind == "table":
         return _tag("div", identity, UNPRINTABLE.sub("", clean_table(region.text)), "table")

@@ -6,7 +6,14 @@ import re
 from collections.abc import Callable
 
 from hsd_docparse.document import Document, Page, Region
-from hsd_docparse.render.blocks import Numbered, latex, one_line, running_text, split_marker
+from hsd_docparse.render.blocks import (
+    Numbered,
+    latex,
+    one_line,
+    running_text,
+    split_formulas,
+    split_marker,
+)
 from hsd_docparse.render.format import FigureLinks, PagedText
 from hsd_docparse.render.tables import clean_table
 
@@ -17,8 +24,6 @@ BLOCK_START = re.compile(
     r"|(?:-+|=+|(?:\*\s*){3,}|(?:_\s*){3,})$"  # a rule, or an underline that makes a heading
 )
 ORDERED_START = re.compile(r"(\d{1,9})([.)](?=\s|$))")
-TEX = re.compile(r"\$(?=[^$\n]*(?:\\[a-zA-Z]|[\^_]))[^$\n]+\$|\\\(.+?\\\)|\\\[.+?\\\]")
-"""Formulas within a line, which have a markup of their own."""
 MARKUP = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|\n|\Z)"  # a backslash that would escape or break the line
     r"|<(?=[a-zA-Z/!?]|[^\s<>]+@)"  # a tag or an address
@@ -50,8 +55,9 @@ def _escape_start(line: str) -> str:
 
 
 def _escape_inline(text: str) -> str:
-    text = TEX.sub(lambda formula: _inert(formula[0]), text)
-    plain = TEX.sub(lambda formula: "$" * len(formula[0]), text)
+    parts = [(_inert(part) if tex else part, tex) for part, tex in split_formulas(text)]
+    text = "".join(part for part, _ in parts)
+    plain = "".join("$" * len(part) if tex else part for part, tex in parts)
     active = {match.start() for match in MARKUP.finditer(plain)}
     if plain.count("`") > 1:
         active |= {match.start() for match in re.finditer("`", plain)}

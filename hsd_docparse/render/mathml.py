@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
+from typing import Literal
 from xml.etree import ElementTree
+
+Display = Literal["block", "inline"]
+"""On a line of its own, or within one."""
 
 ATTRIBUTES = frozenset(
     {"display", "mathvariant", "stretchy", "fence", "form", "separator", "largeop", "accent"}
@@ -19,13 +23,13 @@ _NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 logger = logging.getLogger(__name__)
 
 
-def mathml(latex: str) -> str | None:
-    """A displayed ``<math>`` element that holds ``latex`` as its annotation too; None for what
+def mathml(latex: str, display: Display = "block") -> str | None:
+    """A ``<math>`` element that holds ``latex`` as its annotation too; None for what
     is not understood, in whole or in part."""
     from latex2mathml.converter import convert
 
     try:
-        root = ElementTree.fromstring(convert(TAG.sub(r"\\qquad(\1)", latex), display="block"))
+        root = ElementTree.fromstring(convert(TAG.sub(r"\\qquad(\1)", latex), display=display))
     except (Exception, RecursionError) as error:  # its own errors have no common base
         logger.debug("%s in the formula %r", type(error).__name__, latex)
         return None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from hsd_docparse.sources.annotations import Note
-    from hsd_docparse.sources.glyphs import Run
+    from hsd_docparse.sources.glyphs import Glyph, Run
     from hsd_docparse.sources.painting import Painted
 
 
@@ -62,6 +62,9 @@ class TextLayer:
     """Why the text cannot be trusted (mojibake, invisible, misplaced), or None when sane."""
     runs: Sequence[Run] = ()
     """All glyphs of the page, hidden ones too, for who needs to know where each stands."""
+    written: Sequence[tuple[Line, Sequence[Glyph]]] = ()
+    """Those of each line that runs to the right, as the file has them in order: ``lines`` may
+    have lost or mended some."""
     notes: Sequence[Note] = ()
     """What readers of the file attached to the page."""
     painted: Sequence[Painted] = ()

@@ -34,6 +34,7 @@ _WORD_GAP = 0.35  # pieces from different places of the file
 _SPACE = 0.15  # gap that reads as a space
 _TEXT_FIELD = pymupdf.mupdf.PDF_WIDGET_TYPE_TEXT
 _COMB_FLAG = 1 << 24  # PDF 1.7, table 228
+_TO_THE_RIGHT = Frame(1, 0, vertical=False)
 _LEADERS = frozenset(".…·_‥")
 
 _SYMBOL_BULLETS = {
@@ -117,8 +118,8 @@ def read_text_layer(page: pymupdf.Page, runs: list[Run] | None = None) -> TextLa
     runs = read_runs(page) if runs is None else runs
     mark_doubled(runs)
     pieces = _join([piece for run in runs if run.glyphs for piece in _split(run)])
-    pairs = [(line, piece.glyphs) for piece in pieces if (line := _line(piece)).text]
-    pairs = _join_combs(page, pairs)
+    found = [(line, piece) for piece in pieces if (line := _line(piece)).text]
+    pairs = _join_combs(page, [(line, piece.glyphs) for line, piece in found])
     painted = painting_order(page)
     verdict = check_text_layer(page, pairs, painted)
     lines = [
@@ -133,7 +134,12 @@ def read_text_layer(page: pymupdf.Page, runs: list[Run] | None = None) -> TextLa
         lines = with_check_boxes(page, [line for line in lines if line.text])
         lines = with_list_boxes(page, lines)
         lines = with_drawn_bullets(lines, painted)
-    return TextLayer(lines, verdict.problem, runs, read_notes(page), painted, page)
+    written = [
+        (line, piece.glyphs)
+        for line, piece in found
+        if piece.slanted is None and piece.frame == _TO_THE_RIGHT
+    ]
+    return TextLayer(lines, verdict.problem, runs, written, read_notes(page), painted, page)
 
 
 def _split(run: Run) -> list[_Piece]:

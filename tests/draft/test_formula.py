@@ -45,6 +45,9 @@ def latex(*runs: Run, rules: list[Box] | None = None) -> str:
         ),
         ([("x=y", 0, 100, 12), ("(3.1)", 200, 100, 12)], r"x=y \tag{3.1}"),
         ([("{x}", 0, 100, 12)], r"\{x\}"),
+        ([("x...y···z", 0, 100, 12)], r"x\ldots y\cdots z"),
+        ([("x\u0338=y\u0338∈z\u0338⊂w", 0, 100, 12)], r"x\neq y\notin z\not\subset w"),
+        ([("ℒ𝔤ℝ", 0, 100, 12)], r"\mathcal{L}\mathfrak{g}\mathbb{R}"),
     ],
 )
 def test_scripts_limits_and_names(placed: list[Placed], expected: str) -> None:

@@ -14,6 +14,8 @@ from hsd_docparse.draft.joining import in_rows, join_texts
         (["state-of-the-", "art models"], "state-of-the-art models"),
         (["the North-", "South axis"], "the North-South axis"),
         (["a range -", "and more"], "a range - and more"),
+        (["an $n$-", "dimensional"], "an $n$-dimensional"),
+        (["the non-", "$p$ part"], "the non-$p$ part"),
         (["文档解析", "流水线"], "文档解析流水线"),
         (["用 Python", "编写"], "用 Python编写"),
         (["한국어", "문서"], "한국어 문서"),

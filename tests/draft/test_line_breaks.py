@@ -22,6 +22,16 @@ def broken(*texts: str) -> str:
     return "\n".join(texts)
 
 
+def test_breaks_go_by_what_the_page_shows_and_not_by_what_is_written() -> None:
+    lines = rows(
+        "Where any word of x fits", "x is long, and so it goes on", "to the end of the row"
+    )
+    texts = [line.text.replace("x", r"$\mathcal{X}_{\text{all}}$") for line in lines]
+    assert join_paragraph(lines, texts) == join_paragraph(lines).replace(
+        "x", r"$\mathcal{X}_{\text{all}}$"
+    )
+
+
 def test_labels_and_values_keep_their_lines() -> None:
     texts = "Reign: 1 October 959 to 8 July 975", "Born: 943", "Died: 975", "House: Wessex"
     assert join_paragraph(rows(*texts)) == broken(*texts)

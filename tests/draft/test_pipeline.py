@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pymupdf
@@ -44,6 +45,16 @@ def draft(path: Path) -> Page:
 
 def words(text: str) -> list[str]:
     return "".join(c if c.isalnum() else " " for c in text).split()
+
+
+def font_for_formulas(page: pymupdf.Page) -> str:
+    """The name, on ``page``, of an italic font that calls itself one of TeX's."""
+    document = page.parent
+    xref = page.insert_font(fontname="M", fontbuffer=pymupdf.Font("tiit").buffer)
+    (inner,) = re.findall(r"(\d+) 0 R", document.xref_get_key(xref, "DescendantFonts")[1])
+    for number in (xref, int(inner)):
+        document.xref_set_key(number, "BaseFont", "/CMMI10")
+    return "M"
 
 
 @pytest.fixture(scope="module")
@@ -172,3 +183,21 @@ def test_layout_for_layoutparser_and_its_overlay(from_text: Page, pdf: Path) -> 
     assert drawn.size == blank.size
     edge = drawn.convert("RGB").getpixel((int(table.box.x1), int(table.box.center[1])))
     assert edge == (0xD3, 0x2F, 0x2F)
+
+
+def test_formulas_within_lines_become_latex_and_lines_stay_as_shown(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    font = font_for_formulas(page)
+    page.insert_text((60, 100), "It costs $5 and $6 to sort", fontsize=10, fontname="tiro")
+    page.insert_text((174, 100), "x", fontsize=10, fontname=font)
+    page.insert_text((179, 102), "i", fontsize=7, fontname=font)
+    page.insert_text(
+        (185, 100), "of all the many records that there are.", fontname="tiro", fontsize=10
+    )
+    document.save(tmp_path / "formula.pdf")
+    (region,) = draft(tmp_path / "formula.pdf").regions
+    assert (
+        region.text == "It costs $5 and $6 to sort $x_{i}$ of all the many records that there are."
+    )
+    assert " ".join(line.text for line in region.lines) == region.text.replace("$x_{i}$", "xi")

@@ -109,6 +109,9 @@ INJECTED = (
     "<textarea>",
     "<b><i>",
     "- a\n",
+    "$<b>_1$",
+    "$n$",
+    r"$\href{javascript:alert(1)}{x}$",
 )
 ATTRIBUTES = {"id", "class", "dir", "src", "alt", "aria-label", "role", "rowspan", "colspan"}
 ATTRIBUTES |= {"lang", "charset", "name", "content", "value"}
