@@ -85,8 +85,10 @@ class Box(NamedTuple):
     def overlap(self, other: Box) -> float:
         """Area shared with ``other``."""
         width = min(self.x1, other.x1) - max(self.x0, other.x0)
+        if width <= 0:
+            return 0.0
         height = min(self.y1, other.y1) - max(self.y0, other.y0)
-        return max(0.0, width) * max(0.0, height)
+        return width * max(0.0, height)
 
 
 @dataclass

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MEMORY = 4 << 30
 """Bytes that a worker process may hold; what needs more fails, and costs its page."""
-_STALE = 690 << 20
+_STALE = 680 << 20
 """Bytes held after a page from which a process makes room for a fresh one."""
 NEXT = b"n"
 """Asks a worker for its next page."""

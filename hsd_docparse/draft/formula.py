@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
 from statistics import median_high
 from typing import TYPE_CHECKING
@@ -115,12 +116,13 @@ def to_latex(runs: Iterable[Run], boxes: Sequence[Box], rules: Iterable[Box]) ->
     numbered ones as ``gather*``. The LaTeX is empty where there are no upright glyphs, or where
     they stand as in no formula that is known here (matrices, cases).
     """
+    whole = reduce(Box.union, boxes)
     inside = [
         _piece(glyph)
         for run in runs
         if run.slanted is None and (run.frame.dx, run.frame.vertical) == (1, False)
         for glyph in run.glyphs
-        if _stands_in(glyph, boxes)
+        if _stands_in(glyph, whole, boxes)
         if glyph.style.painted and glyph.char.isprintable() and not glyph.char.isspace()
         if glyph.style.size > 2 and (glyph.u1 > glyph.u0 or glyph.char == _STROKE)
     ]
@@ -162,9 +164,11 @@ def line_to_latex(glyphs: Iterable[Glyph], rules: Iterable[Box]) -> str:
         return ""
 
 
-def _stands_in(glyph: Glyph, boxes: Sequence[Box]) -> bool:
-    x = (glyph.u0 + glyph.u1) / 2
+def _stands_in(glyph: Glyph, whole: Box, boxes: Sequence[Box]) -> bool:
     y = glyph.v + (glyph.style.descent - glyph.style.ascent) / 2
+    if not whole.y0 - 1 <= y <= whole.y1 + 1:
+        return False  # nearly all of a page
+    x = (glyph.u0 + glyph.u1) / 2
     return any(_holds(box, x, y) for box in boxes)
 
 

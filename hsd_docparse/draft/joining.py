@@ -77,5 +77,7 @@ def is_unspaced(char: str) -> bool:
 
 def is_right_to_left(text: str) -> bool:
     """Whether most letters of ``text`` are written from right to left."""
+    if text.isascii():
+        return False
     letters = sum(char.isalpha() for char in text)
     return 2 * len(_RIGHT_TO_LEFT.findall(text)) > letters
