@@ -143,18 +143,6 @@ class StageChoice:
         self.cost[stages] = 0.7 * old + 0.3 * new
 
 
-def verify_page(
-    target: DocumentTarget,
-    image: Image.Image,
-    page: Page,
-    *,
-    mode: Mode = "lossless",
-    choice: StageChoice | None = None,
-) -> Page:
-    """`verify_pages` for one page."""
-    return verify_pages(target, [(image, page)], mode=mode, choice=choice)[0]
-
-
 def verify_pages(
     target: DocumentTarget,
     shown: Sequence[Shown],
@@ -284,37 +272,29 @@ def read_pages(
     clock = time.perf_counter()
     inputs = [target.page_inputs(image, page) for image, page in shown]
     seen = (time.perf_counter() - clock) / len(shown)
+    firsts = [Reading([], "stop") for _ in shown]
     if mode != "lossless":
         parts = [weighing(target.weighed_draft(page), mode) for _, page in shown]
-        readings = decode(target, inputs, parts)
-        for reading in readings:
-            reading.seconds["see"] += seen
-        return readings
-    firsts = [Reading([], "stop") for _ in shown]
-    if stages in ("both", "regions"):
-        _read_regions(target, shown, firsts)
-    drafts = [
-        target.page_drafts(page, first.region_outputs) if stages != "none" else []
-        for (_, page), first in zip(shown, firsts, strict=True)
-    ]
-    if stages == "regions":
-        for first, texts in zip(firsts, drafts, strict=True):
-            first.output = [token for text in texts for token in text]
-            first.seconds["see"] = seen
-        return firsts
-    readings = decode(target, inputs, [(aligned(texts), Greedy()) for texts in drafts])
-    for reading in readings:
+    else:
+        if stages in ("both", "regions"):
+            _read_regions(target, shown, firsts)
+        drafts = [
+            target.page_drafts(page, first.region_outputs) if stages != "none" else []
+            for (_, page), first in zip(shown, firsts, strict=True)
+        ]
+        if stages == "regions":
+            for first, texts in zip(firsts, drafts, strict=True):
+                first.output = [token for text in texts for token in text]
+                first.seconds["see"] = seen
+            return firsts
+        parts = [(aligned(texts), Greedy()) for texts in drafts]
+    readings = decode(target, inputs, parts)
+    for first, reading in zip(firsts, readings, strict=True):
+        reading.region_outputs, reading.region_calls = first.region_outputs, first.region_calls
+        reading.notes = first.notes
+        reading.seconds = first.seconds | reading.seconds
         reading.seconds["see"] += seen
-    return [
-        replace(
-            reading,
-            region_outputs=first.region_outputs,
-            region_calls=first.region_calls,
-            seconds=first.seconds | reading.seconds,
-            notes=first.notes,
-        )
-        for first, reading in zip(firsts, readings, strict=True)
-    ]
+    return readings
 
 
 def aligned(drafts: Sequence[Sequence[int]]) -> Drafter[int]:

@@ -46,7 +46,7 @@ class SharedTarget:
         return self.target.name
 
     def verify(self, image: Image.Image, page: Page, mode: Mode) -> Page:
-        """As `hsd.verify_page`, together with what other threads ask for meanwhile."""
+        """As `hsd.verify_pages`, together with what other threads ask for meanwhile."""
         mine = _Waiting(image, page, mode)
         self._waiting.append(mine)
         try:

@@ -46,33 +46,23 @@ def most_at_once(state: State) -> int:
     return most
 
 
-def test_an_actor_that_is_killed_costs_nothing_but_time(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "finished", "at_once"),
+    [((), 6, {1, 2}), (("--mode", "lossless", "-f", "md"), 4, {3, 4})],
+    ids=["a document an actor", "several, verified in one batch"],
+)
+def test_an_actor_that_is_killed_costs_nothing_but_time(
+    folder: Path, tmp_path: Path, options: tuple[str, ...], finished: int, at_once: set[int]
+) -> None:
     calm, torn = tmp_path / "calm", tmp_path / "torn"
-    assert kills.start(folder, calm).wait() == 1
-    process = kills.start(folder, torn, *ACTORS)
-    assert kills.wait_for(process, torn, 6)
+    assert kills.start(folder, calm, *options).wait() == 1
+    process = kills.start(folder, torn, *options, *ACTORS)
+    assert kills.wait_for(process, torn, finished)
     assert kills.strike(process, "worker", random.Random(0))
     assert process.wait() == 1
     assert set(kills.finished(torn).values()) == {1}
     with State(torn) as state:
         assert (state.counts().done, state.counts().failed) == (13, 3)
         assert any("ended its process" in event.note for event in state.events())
-        assert most_at_once(state) <= 2
-    assert kills.outputs(torn) == kills.outputs(calm)
-
-
-def test_an_actor_that_verifies_several_documents_at_once_is_killed(
-    folder: Path, tmp_path: Path
-) -> None:
-    calm, torn = tmp_path / "calm", tmp_path / "torn"
-    verifying = ("--mode", "lossless", "-f", "md")
-    assert kills.start(folder, calm, *verifying).wait() == 1
-    process = kills.start(folder, torn, *verifying, *ACTORS)
-    assert kills.wait_for(process, torn, 4)
-    assert kills.strike(process, "worker", random.Random(0))
-    assert process.wait() == 1
-    assert set(kills.finished(torn).values()) == {1}
-    with State(torn) as state:
-        assert (state.counts().done, state.counts().failed) == (13, 3)
-        assert 2 < most_at_once(state) <= 4
+        assert most_at_once(state) in at_once
     assert kills.outputs(torn) == kills.outputs(calm)

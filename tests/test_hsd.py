@@ -16,7 +16,7 @@ from PIL import Image
 
 from hsd_docparse import hsd
 from hsd_docparse.document import Box, Line, Page, Region
-from hsd_docparse.hsd import Reading, StageChoice, left_out, read, verify_page
+from hsd_docparse.hsd import Reading, StageChoice, left_out, read, verify_pages
 from hsd_docparse.speculative import (
     Budget,
     DraftTree,
@@ -111,6 +111,10 @@ def drafted(*texts: str) -> Page:
         box = Box(0, 20.0 * i, 90, 20.0 * i + 10)
         regions.append(Region("text", box, text, lines=[Line(text, box)]))
     return Page(1, 100, 100, regions)
+
+
+def verify_page(target: Any, picture: Image.Image, page: Page, **options: Any) -> Page:
+    return verify_pages(target, [(picture, page)], **options)[0]
 
 
 FIRST, SECOND = "The quick brown fox", "jumps over the lazy dog."

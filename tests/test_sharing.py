@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 
 from hsd_docparse.document import Page
-from hsd_docparse.hsd import verify_page, verify_pages
+from hsd_docparse.hsd import verify_pages
 from hsd_docparse.sharing import SharedTarget
 from hsd_docparse.speculative import Scores
 from hsd_docparse.targets import PAGES
-from tests.test_hsd import FIRST, PICTURE, SECOND, Teller, drafted
+from tests.test_hsd import FIRST, PICTURE, SECOND, Teller, drafted, verify_page
 
 
 class Echo(Teller):

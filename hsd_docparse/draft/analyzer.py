@@ -1,6 +1,7 @@
 """PyMuPDF's layout analysis, with its networks run where they cost least.
 
-What it finds stays as it was up to rounding; on one core's worth of work it saves about a third.
+What it finds stays as it was up to rounding, but for the kind or the edge of a block on two of 101
+pages, where letters are not looked at for styles; it saves a third of the work and more.
 All of it reaches into PyMuPDF, so wherever a release looks different inside, that part is left
 as PyMuPDF has it.
 """

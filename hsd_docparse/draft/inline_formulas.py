@@ -149,15 +149,7 @@ def _role(glyph: Glyph, size: float, base: float) -> _Role:
         return "joining"
     if not is_maths(style.font):
         return "text"
-    if char.isascii() and char.isalpha():
-        return "maths" if style.italic or not _OPEN_TYPE.search(style.font) else "text"
-    if char.isalpha() and not _is_symbol(char):
-        return "text"
-    return "maths"
-
-
-def _is_symbol(char: str) -> bool:
-    return "\u0370" <= char <= "\u03ff" or "\u2100" <= char <= "\u214f" or char >= "\U0001d400"
+    return "text" if char.isalpha() and not _is_variable(glyph) else "maths"
 
 
 def _settle(marks: Sequence[_Mark]) -> None:
@@ -297,7 +289,7 @@ def _pairs(run: Sequence[_Mark]) -> dict[_Mark, _Mark]:
 def _is_formula(run: Sequence[_Mark]) -> bool:
     """Whether something in ``run`` is said by its font to be mathematics, and is no number."""
     maths = [mark for mark in run if is_maths(mark.glyph.style.font)]
-    if any(mark.char in _SYMBOLS or _is_variable(mark) for mark in maths):
+    if any(mark.char in _SYMBOLS or _is_variable(mark.glyph) for mark in maths):
         return True
     if not any(mark.is_digit for mark in run) or _NUMBER.fullmatch("".join(m.char for m in run)):
         return False
@@ -310,8 +302,11 @@ def _is_formula(run: Sequence[_Mark]) -> bool:
     )
 
 
-def _is_variable(mark: _Mark) -> bool:
-    if not mark.char.isascii():
-        return mark.char.isalpha() and _is_symbol(mark.char)
-    style = mark.glyph.style
-    return mark.char.isalpha() and (style.italic or not _OPEN_TYPE.search(style.font))
+def _is_variable(glyph: Glyph) -> bool:
+    """Whether the glyph, of a font for mathematics, is a letter that stands for something."""
+    char, style = glyph.char, glyph.style
+    if not char.isalpha():
+        return False
+    if char.isascii():
+        return style.italic or not _OPEN_TYPE.search(style.font)
+    return "\u0370" <= char <= "\u03ff" or "\u2100" <= char <= "\u214f" or char >= "\U0001d400"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -42,12 +42,13 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
 
     draft = Page(page.number, page.width, page.height, rotation=page.turn)
     reading: PageReading | None = None
-    latex = None
+    latex = rules = None
     layer = page.text_layer()
     if layer is not None and layer.lines and layer.problem is None and layer.page is not None:
         twice = any(glyph.doubled for run in layer.runs for glyph in run.glyphs)
         blocks = find_blocks(layer.page, with_cells=True, printed_twice=twice)
-        latex = _latex_writer(layer)
+        rules = cache(partial(_rules, layer))
+        latex = _latex_writer(layer, rules)
         lines, blocks = with_pictures(page, layer, blocks, dpi)
     else:
         if layer is not None and layer.problem is not None:
@@ -64,8 +65,8 @@ def draft_page(page: SourcePage, *, dpi: float = 150) -> Page:
     regions = build_regions(lines, blocks, draft.width, draft.height, latex)
     draft.regions = _ordered(regions, draft.height)
     complete_lists(draft.regions)
-    if latex is not None and layer is not None:
-        _write_inline(draft.regions, layer)
+    if layer is not None and rules is not None:
+        _write_inline(draft.regions, layer, rules)
     if layer is not None and draft.rotation == page.turn:
         draft.regions = with_notes(draft.regions, layer.notes)
     draft.confidence = of_regions(draft.regions)
@@ -82,10 +83,11 @@ def upright_picture(page: SourcePage, draft: Page, *, dpi: float = 150) -> Image
     return turned(image, turn) if turn else image
 
 
-def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Line]], str]:
+def _latex_writer(
+    layer: TextLayer, rules: Callable[[], Sequence[Box]]
+) -> Callable[[Sequence[Line]], str]:
     """Writes the formula in some lines of a page from its glyphs and the rules that it draws;
     nothing where not every letter and digit of the lines is among those glyphs."""
-    rules = cache(lambda: _rules(layer))
 
     def write(lines: Sequence[Line]) -> str:
         text = "".join(line.text for line in lines)
@@ -95,13 +97,14 @@ def _latex_writer(layer: TextLayer) -> Callable[[Sequence[Line]], str]:
     return write
 
 
-def _write_inline(regions: Sequence[Region], layer: TextLayer) -> None:
+def _write_inline(
+    regions: Sequence[Region], layer: TextLayer, rules: Callable[[], Sequence[Box]]
+) -> None:
     """Write the formulas within the text of ``regions`` as LaTeX between dollars. Lines that are
     not what their glyphs say keep their text, and so do regions that are not their lines."""
     from hsd_docparse.sources.text_layer import clean_text
 
     written = {id(line): row for line, row in layer.written}
-    rules = cache(lambda: _rules(layer))
     for region in regions:
         rows = [written.get(id(line), ()) for line in region.lines]
         fonts = {glyph.style.font for row in rows for glyph in row}
