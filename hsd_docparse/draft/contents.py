@@ -17,6 +17,7 @@ from hsd_docparse.draft.paragraphs import bounds, font_size, rows_of
 LEADERS = " ... "
 
 _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,7}")
+_LEADING = re.compile(r"(?:[.…·‥]\s?){3}")
 _LED = re.compile(r"(.*?\w.*?)\s*(?:[.…·‥]\s?){3,}\s*(\d{1,4}|[ivxlc]{1,7})")
 """An entry whose leaders tie its parts together."""
 _DOTS = re.compile(r"\s*(?:[.…·‥]\s?)+$")
@@ -76,7 +77,9 @@ def entries_of(lines: Sequence[Line]) -> list[Entry]:
 
 def _parts(row: Sequence[Line]) -> tuple[str, str, str] | None:
     """Title, leaders and number of an entry on a row of its own."""
-    if led := _LED.fullmatch(" ".join(line.text for line in row)):
+    text = " ".join(line.text for line in row)
+    # The pattern of whole entries is dear, and rows without three dots are many.
+    if _LEADING.search(text) and (led := _LED.fullmatch(text)):
         return led[1], LEADERS, led[2]
     *before, last = row
     if not before or not _PAGE.fullmatch(last.text):

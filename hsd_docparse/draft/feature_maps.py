@@ -38,14 +38,18 @@ class FeatureMaps:
         begin = np.floor(corners[:, :2]).astype(int).clip(0, last)
         end = np.maximum(begin, (np.ceil(corners[:, 2:]).astype(int) - 1).clip(0, last)) + 1
         places = [*zip(begin.tolist(), end.tolist(), strict=True)]
-        sums, maxima = [], []
+        sums: list[list[NDArray[np.float32]]] = []
+        maxima: list[list[NDArray[np.float32]]] = []
         for each in self._maps:
             channels = each.shape[2]
             # Row by row first, so that what is reduced lies side by side.
-            values = _widened(each).reshape(rows, -1)
-            bands = [values[y0:y1, x0 * channels : x1 * channels] for (x0, y0), (x1, y1) in places]
-            sums.append([_reduced(np.add, band, channels) for band in bands])
-            maxima.append([_reduced(np.maximum, band, channels) for band in bands])
+            values = each.reshape(rows, -1)
+            sums.append([])
+            maxima.append([])
+            for (x0, y0), (x1, y1) in places:
+                band = _widened(values[y0:y1, x0 * channels : x1 * channels])
+                sums[-1].append(_reduced(np.add, band, channels))
+                maxima[-1].append(_reduced(np.maximum, band, channels))
         areas = (end - begin).prod(axis=1, keepdims=True)
         means = np.concatenate(sums, axis=1) / areas
         return np.concatenate([means, *maxima], axis=1, dtype=np.float32)

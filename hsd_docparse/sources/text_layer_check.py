@@ -88,7 +88,7 @@ def _reasons_to_hide(
     sheet: Box,
 ) -> list[str | None]:
     """Why a reader does not see a line, or None where he does."""
-    covers, shown_text = _covers(page, painted)
+    covers, shown_text = _covers(page, painted, [line.box.center for line, _ in lines])
     fills = [entry.box for entry in painted if _is_fill(entry)]
     tiny = _TINY * max(sheet.width, sheet.height)
     reasons: list[str | None] = []
@@ -114,10 +114,16 @@ def _reasons_to_hide(
     return reasons
 
 
-def _covers(page: pymupdf.Page, painted: Sequence[Painted]) -> tuple[list[Box], list[Box]]:
-    """Opaque pictures painted over text, and the text that is not under one."""
+def _covers(
+    page: pymupdf.Page, painted: Sequence[Painted], places: Sequence[tuple[float, float]]
+) -> tuple[list[Box], list[Box]]:
+    """Opaque pictures painted over text, and the text that is not under one. Where no picture is
+    on one of ``places``, there is nothing to ask."""
     first_text = next((i for i, entry in enumerate(painted) if _is_text(entry)), len(painted))
-    if not any(entry.operator == "fill-image" for entry in painted[first_text:]):
+    pictures = {
+        entry.box.expanded(1) for entry in painted[first_text:] if entry.operator == "fill-image"
+    }
+    if not any(_contains(picture, x, y) for picture in pictures for x, y in places):
         return [], []
     turn = page.rotation_matrix
     masked = {
@@ -160,30 +166,30 @@ def _picture_share(painted: Sequence[Painted], sheet: Box) -> float:
 def _problem_of_characters(glyphs: list[Glyph], unmapped: set[str]) -> str | None:
     if not glyphs:
         return None
-    meaningless = sum(is_meaningless(glyph.char) for glyph in glyphs)
-    guessed = [glyph.char for glyph in glyphs if glyph.style.font in unmapped]
-    letters = sum(char.isalnum() for char in guessed)
-    if letters < 0.6 * len(guessed) or not _spells_words(guessed, fewest=10):
-        meaningless += len(guessed)
+    chars = Counter(glyph.char for glyph in glyphs)
+    meaningless = sum(count for char, count in chars.items() if is_meaningless(char))
+    guessed = Counter(glyph.char for glyph in glyphs if glyph.style.font in unmapped)
+    letters = sum(count for char, count in guessed.items() if char.isalnum())
+    if letters < 0.6 * guessed.total() or not _spells_words(guessed, fewest=10):
+        meaningless += guessed.total()
     if meaningless > GARBLED_SHARE * len(glyphs):
         percent = min(100, round(100 * meaningless / len(glyphs)))
         return f"{percent} % of the characters have no meaning"
-    if not _spells_words([glyph.char for glyph in glyphs], fewest=200):
+    if not _spells_words(chars, fewest=200):
         return "the characters do not spell words"
     return None
 
 
-def _spells_words(chars: list[str], *, fewest: int) -> bool:
+def _spells_words(chars: Counter[str], *, fewest: int) -> bool:
     """Whether the Latin letters among ``chars`` are those that words are made of; letters
     moved along the alphabet, as a wrong character map gives them, are not. True where there
     are fewer than ``fewest`` of them."""
-    latin = [
-        base
-        for char in chars
-        if char.isalpha() and (base := unicodedata.normalize("NFD", char)[0].lower()).isascii()
-    ]
-    frequent = sum(char in _FREQUENT for char in latin)
-    return len(latin) < fewest or frequent >= _FREQUENT_SHARE * len(latin)
+    latin = frequent = 0
+    for char, count in chars.items():
+        if char.isalpha() and (base := unicodedata.normalize("NFD", char)[0].lower()).isascii():
+            latin += count
+            frequent += count * (base in _FREQUENT)
+    return latin < fewest or frequent >= _FREQUENT_SHARE * latin
 
 
 def _unmapped_fonts(page: pymupdf.Page) -> set[str]:
