@@ -76,9 +76,9 @@ class PictureNetwork:
 
     def run(self, names: Sequence[str], inputs: dict[str, NDArray[Any]]) -> list[Any]:
         (picture,) = inputs.values()
-        *maps, logits = self._network(picture).values()
+        # Nothing is copied: what is found holds until the next picture is seen.
+        *maps, logits = self._network(picture, share_outputs=True).values()
         found = {"combined": FeatureMaps([each[0] for each in maps]), "logits": logits}
-        self._network.release_memory()
         return [found[name] for name in names]
 
 
@@ -88,6 +88,10 @@ def _compile(path: str | Path) -> Any:
 
     core = ov.Core()
     whole = core.read_model(path)
+    # One picture at a time: what is known of its shape is not worked out at every call.
+    shape = whole.input().get_partial_shape()
+    shape[0] = 1
+    whole.reshape(shape)
     joined, logits = (_source(whole.output(name)) for name in ("combined", "logits"))
     if joined.get_node().get_type_name() != "Concat":
         raise ValueError("the picture network does not join maps")
