@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-PIXEL_CAP = 40_000_000
+PIXEL_CAP = 16_000_000
 """Largest picture of a page. A poster is rendered at a lower resolution instead of filling
-the memory; an A4 page reaches the cap at about 650 dpi."""
+the memory; an A4 page reaches the cap at about 410 dpi."""
 
 
 def capped_scale(width: float, height: float, scale: float) -> float:
