@@ -30,12 +30,14 @@ GROWTH = 256
 @dataclass
 class Writing:
     """Where the forward pass under way stores what it computes: ``width`` slots from
-    ``starts[i]`` on in row ``rows[i]`` (every row of the cache if ``everything``)."""
+    ``starts[i]`` on in row ``rows[i]`` (every row of the cache if ``everything``). It sees the
+    slots from ``first`` on."""
 
     rows: list[int] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     width: int = 0
     everything: bool = True
+    first: int = 0
 
     @property
     def end(self) -> int:
@@ -71,8 +73,8 @@ class SlotLayer(CacheLayerMixin):
         self.keys = self._stored(self.keys, key_states)
         self.values = self._stored(self.values, value_states)
         rows = slice(None) if self.writing.everything else self.writing.rows
-        end = self.writing.end
-        return self.keys[:, :, :end][rows], self.values[:, :, :end][rows]
+        seen = slice(self.writing.first, self.writing.end)
+        return self.keys[:, :, seen][rows], self.values[:, :, seen][rows]
 
     def move(self, row: int, sources: list[int], start: int) -> None:
         """Copy slots ``sources`` of a row to those from ``start`` on."""
@@ -119,13 +121,18 @@ class SlotCache(Cache):
 
     ``lengths[i]`` are the committed atoms of row i that have keys and values. Of the forward pass
     announced last, ``queries`` are the content positions of its inputs, int64 ``[rows, width]``,
-    and ``position`` those of the slots that it sees, ``[rows, slots]``.
+    and ``position`` those of the slots that it sees, ``[rows, slots]``. ``window``: of a model
+    whose atoms see only so many positions back, themselves included; what lies before that is not
+    even looked at.
     """
 
     queries: Tensor
     position: Tensor
 
-    def __init__(self, rows: int, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self, rows: int, device: torch.device | str = "cpu", *, window: int | None = None
+    ) -> None:
+        self.window = window
         self.writing = Writing()
         super().__init__(layer_class_to_replicate=partial(SlotLayer, self.writing, rows))  # type: ignore[arg-type]
         self.lengths = [0] * rows
@@ -152,8 +159,11 @@ class SlotCache(Cache):
         width = 1 + max(len(tree) for tree in trees)
         self._announce(rows, width)
         starts = self.writing.starts
+        if self.window is not None:
+            self.writing.first = max(0, min(starts) + 1 - self.window)
+        first = self.writing.first
         queries = torch.zeros(len(trees), width, dtype=torch.long)
-        position = torch.arange(self.writing.end).repeat(len(trees), 1)
+        position = torch.arange(first, self.writing.end).repeat(len(trees), 1)
         sees = (position < torch.tensor(starts)[:, None])[:, None].repeat(1, width, 1)
         # A padded query sees itself, so that no softmax is empty.
         block = torch.eye(width, dtype=torch.bool).repeat(len(trees), 1, 1)
@@ -163,8 +173,9 @@ class SlotCache(Cache):
             block[row, 1 : 1 + size, 1 : 1 + size] = torch.from_numpy(tree.ancestry())
             queries[row, 0] = start
             queries[row, 1 : 1 + size] = start + torch.from_numpy(tree.depths())
-            sees[row, :, start : start + width] = block[row]
-            position[row, start : start + width] = queries[row]
+            written = slice(start - first, start - first + width)
+            sees[row, :, written] = block[row]
+            position[row, written] = queries[row]
         self.queries, self.position = queries.to(self.at), position.to(self.at)
         return sees[:, None].to(self.at)
 
@@ -199,5 +210,5 @@ class SlotCache(Cache):
         writing = self.writing
         writing.rows = list(rows)
         writing.starts = [self.lengths[row] for row in rows]
-        writing.width = width
+        writing.width, writing.first = width, 0
         writing.everything = writing.rows == list(range(len(self.lengths)))

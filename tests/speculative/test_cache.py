@@ -130,6 +130,21 @@ def test_the_buffer_grows_and_forgets_nothing() -> None:
     assert cache.lengths == [sum(block.shape[2] for block in blocks)] * 2
 
 
+def test_what_no_query_can_see_is_not_looked_at() -> None:
+    cache, whole = SlotCache(2, window=4), SlotCache(2)
+    tree = DraftTree([5, 6, 7], [ROOT, ROOT, 0])
+    for each in (cache, whole):
+        each.prompt_mask([9, 7])
+        fill(each, 0)
+    sees, everything = cache.tree_mask([tree] * 2), whole.tree_mask([tree] * 2)
+    # The shorter row has its pending atom at position 7, which sees those from 4 on.
+    assert torch.equal(cache.position, whole.position[:, 4:])
+    assert torch.equal(sees, everything[..., 4:])
+    assert torch.equal(fill(cache, 1), fill(whole, 1)[:, :, 4:])
+    cache.keep(0, [0, 2])
+    assert stored(cache, 0) == [*range(9), 100, 101, 103]
+
+
 def test_what_is_cached_is_what_a_fresh_forward_computes() -> None:
     check_cache()
 

@@ -78,7 +78,7 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
     def open(self, inputs: Sequence[MiniInputs]) -> list[MiniRow]:
         lines = collate([each.sight for each in inputs], self.dialect, self.model.dtype)
         group = MiniGroup(
-            SlotCache(len(inputs)),
+            SlotCache(len(inputs), window=self.model.config.window),
             memory=self.model.encode(lines),
             counts=[len(each.sight.readings) for each in inputs],
         )
