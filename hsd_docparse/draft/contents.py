@@ -17,10 +17,11 @@ from hsd_docparse.draft.paragraphs import bounds, font_size, rows_of
 LEADERS = " ... "
 
 _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,7}")
-_LEADING = re.compile(r"(?:[.…·‥]\s?){3}")
-_LED = re.compile(r"(.*?\w.*?)\s*(?:[.…·‥]\s?){3,}\s*(\d{1,4}|[ivxlc]{1,7})")
+_DOT = r"(?:[.…·‥]\s?)"
+_LEADING = re.compile(_DOT + "{3}")
+_LED = re.compile(rf"(.*?\w.*?)\s*{_DOT}{{3,}}\s*({_PAGE.pattern})")
 """An entry whose leaders tie its parts together."""
-_DOTS = re.compile(r"\s*(?:[.…·‥]\s?)+$")
+_DOTS = re.compile(rf"\s*{_DOT}+$")
 """What is left of leaders in a line of its own: OCR sees fewer dots than there are."""
 _LEAST = 3
 _SHARE = 0.8

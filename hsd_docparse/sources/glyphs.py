@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -30,8 +29,6 @@ _FAKE_BOLD = 8
 _UNSEEN = "\u200b\u2060\ufeff"
 """Characters without width, often in a font of next to no size."""
 _WHITE = 250
-_DOUBLED = 0.1
-"""Font sizes between two prints of one glyph, at most."""
 _ACCENTS = {
     "`": "\u0300",
     "´": "\u0301",
@@ -125,17 +122,8 @@ def _read_run(line: dict[str, Any], turn: pymupdf.Matrix) -> Run:
     fx, fy = frame.dx, frame.dy
     glyphs: list[Glyph] = []
     slanted: Box | None = None
-    usual = (a, b, c, d, e, f, dx, dy) == (1, 0, 0, 1, 0, 0, 1, 0) and not frame.vertical
     for span in line["spans"]:
         style = _style(span)
-        if usual:
-            # What the rest comes to there, and what nearly every glyph needs.
-            glyphs += [
-                Glyph(char["c"], char["bbox"][0], char["bbox"][2], char["origin"][1], style)
-                for char in span["chars"]
-                if char["c"] not in _UNSEEN
-            ]
-            continue
         for char in span["chars"]:
             if char["c"] in _UNSEEN:
                 continue
@@ -242,8 +230,6 @@ def mark_doubled(runs: list[Run]) -> None:
     The first print is kept and marked bold-looking by `Glyph.doubled`; the others are
     removed from their runs.
     """
-    if not _any_alike(runs):
-        return
     seen: dict[tuple[str, int, int, int, int], Glyph] = {}
     for run in runs:
         if run.slanted is not None:
@@ -255,7 +241,7 @@ def mark_doubled(runs: list[Run]) -> None:
             if glyph.char == " " or glyph.u1 - glyph.u0 < 1e-3 or size <= 0:
                 kept.append(glyph)
                 continue
-            reach = _DOUBLED * size
+            reach = 0.1 * size
             # Two points within `reach` always share one of the four cells around either.
             u, v = glyph.u0 / (2 * reach), glyph.v / (2 * reach)
             columns, rows = (int(u // 1), int(u // 1) + 1), (int(v // 1), int(v // 1) + 1)
@@ -279,26 +265,3 @@ def mark_doubled(runs: list[Run]) -> None:
                 # The earlier print is invisible: what the reader sees is this one.
                 first.style = glyph.style
         run.glyphs = kept
-
-
-def _any_alike(runs: list[Run]) -> bool:
-    """Whether any two glyphs of one kind are within `_DOUBLED` of each other: mostly none are,
-    and to know that takes a fraction of what finding them does."""
-    places: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for run in runs:
-        for glyph in run.glyphs:
-            if glyph.char != " ":
-                places[glyph.char].append((glyph.u0, glyph.v, _DOUBLED * glyph.style.size))
-    for alike in places.values():
-        alike.sort()
-        widest = max(reach for _, _, reach in alike)
-        near = 0
-        for at, (u, v, reach) in enumerate(alike):
-            while alike[near][0] < u - widest:
-                near += 1
-            if any(
-                max(u - other_u, abs(v - other_v)) < max(reach, other_reach)
-                for other_u, other_v, other_reach in alike[near:at]
-            ):
-                return True
-    return False

@@ -110,7 +110,7 @@ class SlotLayer(CacheLayerMixin):
         return self.writing.end - self.writing.width
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        return self.writing.end, 0
+        return self.writing.end - self.writing.first, self.writing.first
 
     def get_max_length(self) -> int:
         return -1
