@@ -28,7 +28,7 @@ from hsd_docparse.targets.mini.modeling import (
     DocparseMiniConfig,
     DocparseMiniForConditionalGeneration,
 )
-from hsd_docparse.targets.mini.vision import collate
+from hsd_docparse.targets.mini.vision import collate, pointed_at
 from models.layouts import Pool, Sample, sample
 
 TOKENS_A_BATCH = 3000
@@ -96,15 +96,18 @@ def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None)
     shape = (len(samples), longest)
     ids, labels = np.zeros(shape, np.int64), np.full(shape, -100, np.int64)
     line, character = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
-    inner = np.zeros(shape, np.int64)
-    seen = np.zeros((*shape, most), np.float32)
+    inner, gazes_of = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    seen: list[list[frozenset[int]]] = []
     for row, s in enumerate(samples):
         gaze = Gaze()
         gazes = [gaze := dialect.advance(gaze, token) for token in s.tokens]
+        seen.append([gaze.seen for gaze in gazes[:1]])
         for i, (place, following) in enumerate(pairwise(s.kept)):
             token, gaze = s.tokens[place], gazes[place]
             line[row, i], character[row, i], inner[row, i] = gaze.line, gaze.character, gaze.inner
-            seen[row, i, list(gaze.seen)] = 1
+            if gaze.seen is not seen[row][-1]:
+                seen[row].append(gaze.seen)
+            gazes_of[row, i] = len(seen[row]) - 1
             noisy = rng is not None and len(SPECIAL) <= token < dialect.vocabulary
             if rng is not None and noisy and rng.random() < NOISE:
                 token = rng.randrange(len(SPECIAL), dialect.vocabulary)
@@ -123,7 +126,8 @@ def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None)
         "line": torch.from_numpy(line),
         "character": torch.from_numpy(character),
         "inner": torch.from_numpy(inner),
-        "seen": torch.from_numpy(seen),
+        "gaze": torch.from_numpy(gazes_of),
+        "seen": torch.from_numpy(pointed_at(seen, most)),
         "position_ids": positions.expand(shape),
         "attention_mask": mask.expand(len(samples), 1, -1, -1),
         "real": positions < torch.tensor(lengths)[:, None],

@@ -175,13 +175,13 @@ class Layout:
         shape = *self.real.shape, *x.shape[1:]
         if self.at is None:
             return x.view(shape)
-        return x.new_zeros(self.real.numel(), *x.shape[1:]).index_copy(0, self.at, x).view(shape)
+        return x.new_zeros(self.real.numel(), *x.shape[1:]).index_copy_(0, self.at, x).view(shape)
 
 
 @dataclass
 class Turn:
-    """Sines and cosines of rotary positions (Su et al. 2021): ``[real, 1, half]``, one for all
-    heads."""
+    """Rotary positions (Su et al. 2021): ``cos`` and signed ``sin``, ``[real, 1, size of a head]``,
+    one for all heads."""
 
     sin: Tensor
     cos: Tensor
@@ -192,13 +192,13 @@ class Turn:
         wrong by whole radians."""
         steps = torch.arange(half, device=position.device, dtype=dtype)
         angle = position[:, None].to(dtype) * torch.exp(-math.log(10000.0) * steps / half)
-        return cls(angle.sin()[:, None], angle.cos()[:, None])
+        sin, cos = angle.sin()[:, None], angle.cos()[:, None]
+        return cls(torch.cat([-sin, sin], dim=-1), torch.cat([cos, cos], dim=-1))
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Rotate ``x`` ``[real, heads, 2 * half]``."""
-        sin, cos = self.sin.to(x.dtype), self.cos.to(x.dtype)
-        a, b = x.chunk(2, dim=-1)
-        return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+        """Rotate ``x`` ``[real, heads, size of a head]``, its first half against the second."""
+        other = x.roll(x.shape[-1] // 2, dims=-1)
+        return torch.addcmul(x * self.cos.to(x.dtype), other, self.sin.to(x.dtype))
 
 
 class Attention(nn.Module):
@@ -327,14 +327,14 @@ class Looking:
         mixed = torch.empty_like(query)
         for queries, slot, width, lines, longest in self.groups:
             grouped = query.new_zeros(len(lines) * width, *query.shape[1:])
-            grouped = grouped.index_copy(0, slot, query[queries])
+            grouped.index_copy_(0, slot, query[queries])
             seen = mix(
                 grouped.unflatten(0, (len(lines), width)).transpose(1, 2),
                 self.memory.keys[layer][lines, :, :longest],
                 self.memory.values[layer][lines, :, :longest],
                 self.memory.mask[lines, None, None, :longest],
             )
-            mixed = mixed.index_copy(0, queries, seen.transpose(1, 2).flatten(0, 1)[slot])
+            mixed.index_copy_(0, queries, seen.transpose(1, 2).flatten(0, 1)[slot])
         return attention.join(mixed)
 
 
@@ -353,14 +353,17 @@ class Pointer(nn.Module):
         self.gate = nn.Linear(size, 1)
 
     def forward(
-        self, x: Tensor, layout: Layout, memory: Memory, line: Tensor, seen: Tensor
+        self, x: Tensor, layout: Layout, memory: Memory, line: Tensor, gaze: Tensor, seen: Tensor
     ) -> Tensor:
-        """``[real, most]``; ``line`` and ``seen`` of every query, as for the whole model."""
+        """``[real, most]``; ``line`` ``[real]`` indexes the memory, ``gaze`` ``[real]`` the gazes
+        of all rows, ``seen`` is as for the whole model."""
         query = layout.lay(self.query(x)) / math.sqrt(x.shape[-1])
         score = layout.pack(query @ memory.pointers.transpose(1, 2))
-        pair = self.pair(pair_features(layout, memory, line, seen)).squeeze(-1)
-        score = score + pair + self.gate(x)
-        return score.masked_fill((memory.rows[layout.row] == 0) | (seen > 0), -torch.inf)
+        lines = line.new_zeros(seen.shape[:2]).flatten().index_copy(0, gaze, line)
+        pair = self.pair(pair_features(memory, lines.view(seen.shape[:2]), seen)).squeeze(-1)
+        taken = (memory.rows == 0)[:, None] | (seen > 0)
+        score = score + pair.flatten(0, 1)[gaze] + self.gate(x)
+        return score.masked_fill(taken.flatten(0, 1)[gaze], -torch.inf)
 
 
 class Copy(nn.Module):
@@ -382,29 +385,24 @@ class Copy(nn.Module):
         self, words: Tensor, x: Tensor, embedding: Tensor, memory: Memory, ids: Tensor,
         line: Tensor, character: Tensor, inner: Tensor,
     ) -> Tensor:  # fmt: skip
-        """``words`` ``[queries, vocabulary]``; ``line``, ``character`` and ``inner`` say what
-        each query, whose token is ``ids``, looks at."""
+        """``words`` ``[queries, vocabulary]`` is changed in place; ``line``, ``character`` and
+        ``inner`` say what each query, whose token is ``ids``, looks at."""
         agree, trust, follow = self.agree(x), self.trust(x), self.follow(x)
         width = memory.read.shape[1]
-
-        def agreed(token: Tensor) -> Tensor:
-            return (agree * embedding[token]).sum(-1) / math.sqrt(x.shape[-1])
-
-        for i, offset in enumerate(self.OFFSETS):
-            at = character + offset
-            inside = (at >= 0) & (at < width)
-            if offset:
-                # Within a character there is no other place to go on.
-                inside = inside & (inner == 0)
-            at = at.clamp(0, width - 1)
-            token = memory.read[line, at, inner]
-            bonus = agreed(token) + trust[:, i] + self.sure[i] * memory.sure[line, at]
-            bonus = bonus * (inside & (token > 0))
-            words = words.scatter_add(1, token[:, None], bonus[:, None].to(words.dtype))
+        at = character[:, None] + torch.tensor(self.OFFSETS, device=x.device)
+        inside = (at >= 0) & (at < width)
+        # Within a character there is no other place to go on.
+        inside[:, 1:] &= (inner == 0)[:, None]
+        at = at.clamp(0, width - 1)
         hint = memory.hint[line]
         head = ids >= words.shape[1]
-        bonus = (agreed(hint) + follow[:, 0]) * (head & (hint >= P))
-        words = words.scatter_add(1, hint[:, None], bonus[:, None].to(words.dtype))
+        tokens = torch.cat([memory.read[line[:, None], at, inner[:, None]], hint[:, None]], dim=1)
+        agreed = (embedding[tokens] @ agree[:, :, None]).squeeze(-1) / math.sqrt(x.shape[-1])
+        read = trust + self.sure * memory.sure[line[:, None], at]
+        bonus = agreed + torch.cat([read, follow[:, :1]], dim=1)
+        said = (head & (hint >= P))[:, None]
+        bonus = bonus * torch.cat([inside & (tokens[:, :-1] > 0), said], dim=1)
+        words.scatter_add_(1, tokens, bonus.to(words.dtype))
         less = follow[:, 1] * (head & (hint == Hint.GOES_ON))
         words[:, P : len(SPECIAL)] -= less[:, None]
         return words
@@ -424,56 +422,53 @@ def forbid(words: Tensor, before: Tensor, full: Tensor) -> Tensor:
     words[..., PAGE : REGION + 1] = never
     words[..., JOIN].masked_fill_(join, never)
     words[..., P : len(SPECIAL)].masked_fill_((before < words.shape[-1])[..., None], never)
-    words[..., len(SPECIAL) :].masked_fill_((full | join)[..., None], never)
+    words[(full | join).nonzero()[:, 0], len(SPECIAL) :] = never
     return words
 
 
-def pair_features(layout: Layout, memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
-    """From the line being read to every candidate: float ``[queries, most, PAIR]``."""
-    here = memory.geometry[line][:, None, :]
-    there = memory.geometry[memory.rows][layout.row]
+def pair_features(memory: Memory, line: Tensor, seen: Tensor) -> Tensor:
+    """From the line being read, ``[rows, gazes]``, to every candidate: float
+    ``[rows, gazes, most, PAIR]``."""
+    here = memory.geometry[line][:, :, None, :]
+    there = memory.geometry[memory.rows][:, None]
     x0, y0, x1, _, size, _, unit, _ = there.unbind(-1)
     a0, b0, a1, b1, own, _, _, _ = here.unbind(-1)
     unit = unit.clamp(min=1e-4)
     most = memory.rows.shape[1]
     # Counted within the row: where a row stands in its batch is nobody's business.
-    place = torch.where(line > 0, line - memory.rows[layout.row, 0] + 1, 0)
-    ahead = torch.arange(1, most + 1, device=line.device) - place[:, None]
-    unread = layout.lay(1.0 - seen)
+    place = torch.where(line > 0, line - memory.rows[:, :1] + 1, 0)
+    ahead = torch.arange(1, most + 1, device=line.device) - place[..., None]
     above, left, earlier = (
-        layout.pack(unread @ relation.transpose(1, 2)).clamp(max=3) / 3
+        ((1.0 - seen) @ relation.transpose(1, 2)).clamp(max=3) / 3
         for relation in (memory.above, memory.left, memory.earlier)
     )
-    own_rank, ranks = memory.rank[line][:, None], memory.rank[memory.rows][layout.row]
-    ranked = (ranks >= 0) & ((own_rank >= 0) | (line == 0)[:, None])
+    own_rank, ranks = memory.rank[line][..., None], memory.rank[memory.rows][:, None]
+    ranked = (ranks >= 0) & ((own_rank >= 0) | (line == 0)[..., None])
     further = (ranks - own_rank).clamp(-5, 5) * ranked
     shared = (torch.minimum(x1, a1) - torch.maximum(x0, a0)).clamp(min=-0.2)
-    started = (line > 0).to(x0.dtype)[:, None].expand(-1, most)
-    features = torch.stack(
-        [
-            ((y0 - b1) / unit / 2).clamp(-3, 3),
-            ((y0 - b0) / unit / 10).clamp(-3, 3),
-            ((x0 - a0) / unit / 4).clamp(-3, 3),
-            ((x1 - a1) / unit / 4).clamp(-3, 3),
-            ((x0 - a1) / unit / 4).clamp(-3, 3),
-            (size - own).clamp(-2, 2),
-            shared,
-            (ahead == 1).to(x0.dtype),
-            (ahead.clamp(-5, 5) / 5).to(x0.dtype),
-            seen,
-            above,
-            left,
-            started,
-            x0.expand_as(seen),
-            y0.expand_as(seen),
-            size.expand_as(seen),
-            (further == 1).to(x0.dtype),
-            (further / 5).to(x0.dtype),
-            earlier,
-        ],
-        dim=-1,
-    )
-    return features
+    started = (line > 0).to(x0.dtype)[..., None]
+    features = [
+        ((y0 - b1) / unit / 2).clamp(-3, 3),
+        ((y0 - b0) / unit / 10).clamp(-3, 3),
+        ((x0 - a0) / unit / 4).clamp(-3, 3),
+        ((x1 - a1) / unit / 4).clamp(-3, 3),
+        ((x0 - a1) / unit / 4).clamp(-3, 3),
+        (size - own).clamp(-2, 2),
+        shared,
+        (ahead == 1).to(x0.dtype),
+        (ahead.clamp(-5, 5) / 5).to(x0.dtype),
+        seen,
+        above,
+        left,
+        started,
+        x0,
+        y0,
+        size,
+        (further == 1).to(x0.dtype),
+        (further / 5).to(x0.dtype),
+        earlier,
+    ]
+    return torch.stack([each.expand_as(seen) for each in features], dim=-1)
 
 
 class DocparseMiniForConditionalGeneration(PreTrainedModel):
@@ -591,6 +586,7 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         line: Tensor,
         character: Tensor,
         inner: Tensor,
+        gaze: Tensor,
         seen: Tensor,
         position_ids: Tensor,
         attention_mask: Tensor,
@@ -603,21 +599,23 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         rows one after the other.
 
         ``line``, ``character`` and ``inner`` say where each token looks (`dialect.Gaze`;
-        ``line`` counts within the row, -1 for none), ``seen`` float ``[rows, queries, most]``
-        which lines have been pointed at. ``attention_mask`` is bool ``[rows, 1, queries, slots]``;
+        ``line`` counts within the row, -1 for none). ``seen`` float ``[rows, gazes, most]``:
+        the lines pointed at, which change with the line being read alone; ``gaze`` says which of
+        its row's gazes each token has. ``attention_mask`` is bool ``[rows, 1, queries, slots]``;
         ``real`` bool ``[rows, queries]`` says which queries are no padding.
         """
         vocabulary = self.config.vocab_size
         layout = Layout.of(torch.ones_like(input_ids, dtype=torch.bool) if real is None else real)
         at = layout.pack(memory.rows.gather(1, line.clamp(min=0)) * (line >= 0))
-        ids, character, inner, seen, position = map(
-            layout.pack, (input_ids, character, inner, seen, position_ids)
+        gaze = gaze + seen.shape[1] * torch.arange(len(seen), device=gaze.device)[:, None]
+        ids, character, inner, gaze, position = map(
+            layout.pack, (input_ids, character, inner, gaze, position_ids)
         )
         x = self.embedding(ids.clamp(max=vocabulary))
         here = memory.vectors[at]
         x = x + self.pointed(here) * (ids >= vocabulary)[:, None] + self.current(here)
         total = (memory.rows > 0).sum(1).to(x.dtype)[layout.row]
-        left = total - seen.sum(-1)
+        left = total - seen.sum(-1).flatten()[gaze]
         progress = [left / total.clamp(min=1), (left + 1).log() / 5, (left == 0).to(x.dtype)]
         x = x + self.progress(torch.stack(progress, dim=-1))
         turn = self.turn(position)
@@ -625,11 +623,11 @@ class DocparseMiniForConditionalGeneration(PreTrainedModel):
         for layer in self.decoder_layers:
             x = layer(x, layout, turn, attention_mask, cache, looking)
         x = self.norm(x)
-        words = x @ self.embedding.weight[:vocabulary].T + self.bias
+        words = functional.linear(x, self.embedding.weight[:vocabulary], self.bias)
         words = self.copy(words, x, self.embedding.weight, memory, ids, at, character, inner)
         full = (at == 0) | (character >= longest_text(memory.lengths[at]))
         words = forbid(words, ids, full)
-        logits = torch.cat([words, self.pointer(x, layout, memory, at, seen)], dim=-1)
+        logits = torch.cat([words, self.pointer(x, layout, memory, at, gaze, seen)], dim=-1)
         loss = None
         if labels is not None:
             loss = functional.cross_entropy(logits, layout.pack(labels))

@@ -31,7 +31,7 @@ from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
 from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
 from hsd_docparse.targets.mini.pages import PageLines, read_page
 from hsd_docparse.targets.mini.trust import weigh
-from hsd_docparse.targets.mini.vision import Sight, collate
+from hsd_docparse.targets.mini.vision import Sight, collate, pointed_at
 from hsd_docparse.targets.weighed import WeighedDraft
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         shape = (len(trees), queries.shape[1])
         ids, line = np.zeros(shape, np.int64), np.full(shape, -1)
         character, inner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        seen = np.zeros((*shape, most), np.float32)
+        gazes = np.zeros(shape, np.int64)
+        seen: list[list[frozenset[int]]] = []
         real = np.zeros(shape, bool)
         for r, (row, tree) in enumerate(zip([group.rows[i] for i in rows], trees, strict=True)):
             row.gazes = self._follow(row.gaze, tree)
@@ -115,19 +116,21 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
                 # A draft may point past the last line; such a node is never accepted.
                 line[r, q] = min(gaze.line, most - 1)
                 character[r, q], inner[r, q] = gaze.character, gaze.inner
-            known = [i for i in row.gaze.seen if i < most]
-            seen[r, : 1 + len(tree), known] = 1
-            for node, parent in enumerate(tree.parents):
-                seen[r, node + 1] = seen[r, parent + 1] if parent != ROOT else seen[r, 0]
-                if line[r, node + 1] >= 0:
-                    seen[r, node + 1, line[r, node + 1]] = 1
+            seen.append([row.gaze.seen])
+            for node, (parent, gaze) in enumerate(zip(tree.parents, row.gazes, strict=True)):
+                before = gazes[r, parent + 1] if parent != ROOT else 0
+                pointed = gaze.seen is not seen[r][before]
+                gazes[r, node + 1] = len(seen[r]) if pointed else before
+                if pointed:
+                    seen[r].append(gaze.seen)
         logits = self.model(
             input_ids=torch.from_numpy(ids),
             memory=memory,
             line=torch.from_numpy(line),
             character=torch.from_numpy(character),
             inner=torch.from_numpy(inner),
-            seen=torch.from_numpy(seen).to(self.model.dtype),
+            gaze=torch.from_numpy(gazes),
+            seen=torch.from_numpy(pointed_at(seen, most)).to(self.model.dtype),
             position_ids=queries,
             attention_mask=sees & near[:, None],
             real=torch.from_numpy(real),

@@ -112,3 +112,13 @@ def collate(sights: Sequence[Sight], dialect: Dialect, dtype: torch.dtype | None
         torch.from_numpy(np.concatenate(hints)),
         [len(place) for place in places],
     )
+
+
+def pointed_at(gazes: Sequence[Sequence[frozenset[int]]], most: int) -> NDArray[np.float32]:
+    """Which of a row's ``most`` lines each of its gazes has seen: ``[rows, gazes, most]``."""
+    seen = np.zeros((len(gazes), max(map(len, gazes)), most), np.float32)
+    for row, own in enumerate(gazes):
+        for i, lines in enumerate(own):
+            # A draft may point past the last line; such a node is never accepted.
+            seen[row, i, [line for line in lines if line < most]] = 1
+    return seen
