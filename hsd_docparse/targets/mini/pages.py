@@ -36,7 +36,7 @@ from hsd_docparse.targets.mini.dialect import (
     Hint,
     P,
 )  # fmt: skip
-from hsd_docparse.targets.mini.vision import Sight, geometry, no_hints, visual_order
+from hsd_docparse.targets.mini.vision import Sight, anchored, geometry, no_hints, visual_order
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -94,7 +94,10 @@ class PageLines:
         pixels = np.asarray(image.convert("RGB"))
         scale = image.width / page.width
         crops = [cut(pixels, line.box.scaled(scale)) for line in lines]
-        readings = shared_recognizer().read(crops)
+        readings = [
+            anchored(reading, line.text.translate(SPELLING), line.probabilities)
+            for reading, line in zip(shared_recognizer().read(crops), lines, strict=True)
+        ]
         self = cls(page, lines, [line.box for line in lines], readings, owner, of_region)
         self.drafts = [write_region(self, region, dialect) for region in range(len(page.regions))]
         return self
