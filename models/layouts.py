@@ -37,7 +37,7 @@ from hsd_docparse.targets.mini.dialect import (
     Hint,
     P,
 )  # fmt: skip
-from hsd_docparse.targets.mini.vision import Sight, geometry, no_hints, visual_order
+from hsd_docparse.targets.mini.vision import Sight, anchored, geometry, no_hints, visual_order
 
 MARKS = {"h1": H1, "h2": H2, "h3": H3, "p": P, "li": LI, "cap": CAP, "code": CODE, "fn": FN}
 DROPPED_GLYPHS = 0.01
@@ -46,6 +46,10 @@ NO_HINTS = 0.1
 """Share of the samples of which no layout pipeline says anything."""
 WRONG = [0.0, 0.03, 0.1, 0.25]
 """Shares of blocks that it has wrong, one share a page."""
+STATED = 0.4
+"""Share of the samples whose file states its characters; the others were read by the eye."""
+STRANGE = ["\u0370-\u03ff", "\u2190-\u22ff", "\u25a0-\u26ff", "\uf020-\uf0ff", "\ufffd-\ufffd"]
+"""Ranges of characters that fonts of files have and the eye may not know."""
 LOST = 0.75
 """A block is not used if the recogniser found less than this share of a line's characters: what
 cannot be seen would teach the model to invent."""
@@ -417,6 +421,9 @@ def sample(pool: Pool, dialect: Dialect, rng: random.Random, lines: int) -> Samp
         script = _one_region(script, rng)
         composer.furniture = []
     shown = script + composer.furniture
+    if rng.random() < STATED:
+        for item in shown:
+            item.line = _stated(item.line, rng)
     boxes = [item.box for item in shown]
     order = visual_order(boxes)
     frame = Box(0, 0, composer.width, composer.height)
@@ -505,8 +512,29 @@ def _one_region(script: list[Placed], rng: random.Random) -> list[Placed]:
     return script[starts[first] : end]
 
 
+def _stated(line: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """A line of which the file states the characters, now and then such as no text has taught."""
+    text, how = line["target"], rng.random()
+    if how < 0.1:
+        for old in rng.sample(sorted(set(text) - {" "}), min(len(set(text) - {" "}), 3)):
+            text = text.replace(old, _strange(rng))
+    elif how < 0.15:
+        text = f"{rng.choice([_strange(rng), '☐', '•'])} {text}"
+    elif how < 0.18:
+        text += rng.choice([" ", ""]) + rng.choice("._-*") * rng.randint(3, 40)
+    return line | {"target": text, "stated": True}
+
+
+def _strange(rng: random.Random) -> str:
+    first, last = rng.choice(STRANGE).split("-")
+    return chr(rng.randint(ord(first), ord(last)))
+
+
 def _reading(placed: Placed, rng: random.Random) -> Reading:
     """The reading of a line, now and then with a glyph lost."""
+    if placed.line.get("stated"):
+        seen = reading_of(placed.line, placed.block.glyphs, range(placed.line["glyphs"]))
+        return anchored(seen, placed.line["target"], [])
     dropped = DROPPED_GLYPHS * (rng.random() < 0.3)
     order = placed.line.get("order") or range(placed.line["glyphs"])
     kept = [i for i in order if rng.random() >= dropped]
