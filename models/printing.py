@@ -55,14 +55,20 @@ _WORDS = """() => {
                     Math.max(word.box[2], r[2]), Math.max(word.box[3], r[3])];
         last = r; shy = false;
       }
-    const inside = words.filter(w => clips.every(c => {
+    const inside = w => clips.every(c => {
       const x = (w.box[0] + w.box[2]) / 2;
       return x > c.left && x < c.right && w.box[1] > c.top - 2 && w.box[3] < c.bottom + 2;
-    }));
-    const {k, t, r} = element.dataset;
-    if (inside.length)
-      blocks.push({kind: k, table: Number(t ?? -1), row: Number(r ?? -1), words: inside});
-    if (inside.length < words.length && !inside.length) element.style.visibility = 'hidden';
+    });
+    const met = w => clips.every(c => w.box[0] < c.right && w.box[2] > c.left &&
+      w.box[1] < c.bottom && w.box[3] > c.top);
+    const shown = words.filter(inside);
+    // Of lines of which only a part is seen nothing is right, and so they are not printed.
+    if (shown.length < words.filter(met).length || !shown.length)
+      element.style.visibility = words.length ? 'hidden' : 'visible';
+    else {
+      const {k, t, r} = element.dataset;
+      blocks.push({kind: k, table: Number(t ?? -1), row: Number(r ?? -1), words: shown});
+    }
   }
   return blocks;
 }"""
