@@ -27,7 +27,7 @@ SYMBOLS = list("=+−≤≥≈→×·/")
 LETTERS = list("abcdefghknpqrstuvwxyzABCDFGKLMNPRSTVαβγδελμπσφω")
 _BREAK = re.compile(r"(?i)(?<=[aeiouyäöü][b-df-hj-np-tv-z])(?=[b-df-hj-np-tv-z]+[aeiouyäöü]\w)")
 """Where words may be broken: between consonants that stand between vowels."""
-_NUMBER = re.compile(r"^(?:\w+\s)?(?:\d+|[A-Z])(?:\.\d+)*\.?\s+")
+_NUMBER = re.compile(r"^(?:\w+\s)?(?:\d+(?:\.\d+)*\.?|[A-Z](?:\.\d+)*\.)\s+")
 """The number of a heading, "Chapter 7." too: documents have their own."""
 _RUN_TOGETHER = re.compile(r"[^\W\d_]{2}[A-Z]?\d*\d\.(\d|\s|$)|[a-zäöü][A-Z]\.\d")
 """Links of navigation bars and tables of contents, which have lost the spaces between them."""
@@ -54,7 +54,14 @@ class Stock:
         self.prose = [text for text in self.texts.get("p", []) if len(text) >= 90]
 
     def draw(self, rng: random.Random, kind: str, most: int = 1500) -> str:
-        """A text of this kind of at most about so many characters."""
+        """A text of this kind of at most about so many characters. Of headings and list items there
+        are few, and so the beginnings of paragraphs stand in for half of them."""
+        if kind in ("h1", "h2", "h3") and rng.random() < 0.5:
+            words = self.draw(rng, "p").split()[: rng.choice([1, 2, 2, 3, 3, 4, 5, 7, 9])]
+            start = " ".join(words)[:most].strip(" .,:;-")
+            return start[:1].upper() + start[1:] or "Note"
+        if kind == "li" and rng.random() < 0.5:
+            kind = "p"
         choices = (self.prose if kind == "p" else self.texts.get(kind)) or self.texts["p"]
         text = min((rng.choice(choices) for _ in range(6)), key=lambda t: max(len(t), most))
         if len(text) > most and kind != "code":

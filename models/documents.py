@@ -141,10 +141,11 @@ class Pages:
         self.pages: list[SeenPage] = []
         self.dropped: Counter[str] = Counter()
         for path in sorted(folder.glob("*.json")):
-            glyphs = np.load(path.with_suffix(".npy"), mmap_mode="r")
             stored = json.loads(path.read_text("utf-8"))
             self.dropped.update(stored["dropped"])
-            self.pages += [SeenPage(**page, glyphs=glyphs) for page in stored["pages"]]
+            if stored["pages"]:  # an empty file has nothing to map
+                glyphs = np.load(path.with_suffix(".npy"), mmap_mode="r")
+                self.pages += [SeenPage(**page, glyphs=glyphs) for page in stored["pages"]]
 
     def draw(self, dialect: Dialect, rng: random.Random) -> Sample:
         """A page, or (about a third of the time) a region of one."""

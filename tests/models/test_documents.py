@@ -18,6 +18,7 @@ from hsd_docparse.targets.mini.dialect import EOS, H2, REGION, TABLE, TD, TR, Di
 from models.aligning import align
 from models.composing import Stock, compose
 from models.documents import Pages, SeenPage, accuracy, make, written
+from models.fit import excerpt
 from models.printing import Block, Printer, Word, chromium, printer
 from models.scanning import scan
 
@@ -108,6 +109,11 @@ def test_a_page_says_its_lines_without_the_hyphens_of_line_ends() -> None:
         *range(len(whole.tokens) - 1 - unread),
         len(whole.tokens) - 1,
     ]
+
+
+def test_an_excerpt_leaves_out_what_cannot_be_read() -> None:
+    whole = seen_page().whole(DIALECT)
+    assert set(excerpt(whole, DIALECT)) <= set(whole.kept)
 
 
 def test_a_region_says_its_own_lines_and_opens_with_a_mark() -> None:
