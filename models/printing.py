@@ -57,7 +57,10 @@ _WORDS = """() => {
       }
     const inside = w => clips.every(c => {
       const x = (w.box[0] + w.box[2]) / 2;
-      return x > c.left && x < c.right && w.box[1] > c.top - 2 && w.box[3] < c.bottom + 2;
+      // Tall fonts reach out of their lines: no ink is there.
+      const spare = 0.3 * (w.box[3] - w.box[1]);
+      return x > c.left && x < c.right &&
+        w.box[1] > c.top - spare && w.box[3] < c.bottom + spare;
     });
     const met = w => clips.every(c => w.box[0] < c.right && w.box[2] > c.left &&
       w.box[1] < c.bottom && w.box[3] > c.top);

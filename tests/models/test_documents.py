@@ -206,3 +206,17 @@ def test_a_word_broken_at_a_lines_end_is_two_parts(press: Printer) -> None:
         ("an", False, False), ("ex", False, True), ("traordinary", True, False),
         ("well-", False, False), ("founded", True, False),
     ]  # fmt: skip
+
+
+@needs_chromium
+def test_what_is_cut_off_in_part_is_not_printed(press: Printer) -> None:
+    html = (
+        '<body style="margin:0"><div class=page style="width:200px;height:200px;font:16px serif">'
+        '<div class=clip style="height:50px;overflow:hidden">'
+        "<p data-k=h1 style='margin:0;line-height:.9'>tall letters</p>"
+        "<p data-k=p style='margin:12px 0 0'>shown</p><p data-k=p style='margin:0'>halved</p></div>"
+    )
+    printed = press.print(html, 200, 200)
+    assert [word.text for word in printed.words] == ["tall", "letters", "shown"]
+    with pymupdf.open("pdf", printed.pdf) as document:
+        assert document[0].get_text().split() == ["tall", "letters", "shown"]
