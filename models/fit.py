@@ -1,9 +1,10 @@
-"""Fit docparse-mini to invented pages. Resumable: run it again and it goes on.
+"""Fit docparse-mini to printed and invented pages. Resumable: run it again and it goes on.
 
     python -m models.fit models/data models/runs/mini --steps 6000
 
-Shards that `models.render` writes meanwhile are picked up at the next checkpoint. The
-learning rate is constant after a warm-up and falls linearly over the last part of --steps.
+Shards that `models.render` and `models.documents` write meanwhile are picked up at the next
+checkpoint. The learning rate is constant after a warm-up and falls linearly over the last part of
+--steps.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from hsd_docparse.targets.mini.modeling import (
     DocparseMiniForConditionalGeneration,
 )
 from hsd_docparse.targets.mini.vision import collate, pointed_at
+from models.documents import Pages
 from models.layouts import Pool, Sample, sample
 
 TOKENS_A_BATCH = 3000
@@ -39,6 +41,10 @@ EXCERPT = 3
 what follows what is learned from the ends of lines."""
 EXCERPTS = 0.6
 """Share of the samples that are excerpts."""
+DOCUMENTS = 0.6
+"""Share of the samples that are of printed documents, where there are any."""
+SMALL = 800
+"""Tokens of a printed page up to which it is no excerpt, and from `LONGEST` on it always is."""
 LONGEST = 2400
 """Tokens of a sample, of those kept; longer ones are left out."""
 NOISE = 0.05
@@ -84,7 +90,8 @@ def excerpt(s: Sample, dialect: Dialect) -> list[int]:
             kept += [*range(head, head + EXCERPT + 1), *range(end - EXCERPT - 1, end)]
         else:
             kept += range(head, end)
-    return kept
+    learned = set(s.kept)
+    return [place for place in kept if place in learned]
 
 
 def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None) -> dict[str, Any]:
@@ -134,12 +141,22 @@ def batch_of(samples: list[Sample], dialect: Dialect, rng: random.Random | None)
     }
 
 
-def draw_batches(pool: Pool, dialect: Dialect, rng: random.Random) -> list[list[Sample]]:
+def draw_batches(
+    pool: Pool, pages: Pages, dialect: Dialect, rng: random.Random
+) -> list[list[Sample]]:
     """Samples of similar length together, about `TOKENS_A_BATCH` tokens a batch."""
-    drawn = [sample(pool, dialect, rng, rng.choices(LINES, LINE_WEIGHTS)[0]) for _ in range(DRAWN)]
-    for new in drawn:
-        if rng.random() < EXCERPTS:
+    drawn = []
+    for _ in range(DRAWN):
+        printed = bool(pages.pages) and rng.random() < DOCUMENTS
+        if printed:
+            new = pages.draw(dialect, rng)
+        else:
+            new = sample(pool, dialect, rng, rng.choices(LINES, LINE_WEIGHTS)[0])
+        size = len(new.kept)
+        small, long = printed and size <= SMALL, printed and size > LONGEST
+        if long or (rng.random() < EXCERPTS and not small):
             new.kept = excerpt(new, dialect)
+        drawn.append(new)
     drawn = sorted((s for s in drawn if len(s.kept) <= LONGEST), key=lambda s: len(s.kept))
     batches: list[list[Sample]] = [[]]
     for new in drawn:
@@ -218,7 +235,13 @@ def fit(
         step, tokens = saved["step"], saved["tokens"]
     held_rng = random.Random(1)
     held_pool = Pool(sorted((data / "held").glob("*.json")))
-    held = [sample(held_pool, dialect, held_rng, n) for n in LINES for _ in range(held_samples)]
+    held = {"invented": [
+        sample(held_pool, dialect, held_rng, n) for n in LINES for _ in range(held_samples)
+    ]}  # fmt: skip
+    held_pages = Pages(data / "pages-held")
+    if held_pages.pages:
+        count = len(LINES) * held_samples
+        held["printed"] = [held_pages.draw(dialect, held_rng) for _ in range(count)]
 
     losses: list[float] = []
     began = time.time()
@@ -227,9 +250,10 @@ def fit(
     while step < steps:
         if pool is None or step % every == 0:
             pool = Pool(sorted((data / "train").glob("*.json")))
+            pages = Pages(data / "pages")
         rng = random.Random(f"batch {step}")
         if not batches:
-            batches = draw_batches(pool, dialect, rng)
+            batches = draw_batches(pool, pages, dialect, rng)
         samples = batches.pop()
         for group in optimizer.param_groups:
             left = (steps - step) / (steps * DECAY)
@@ -253,9 +277,10 @@ def fit(
             )
         if step % every == 0 or step == steps:
             model.eval()
-            scores = teacher_forced(model, held, dialect)
+            for kind, samples in held.items():
+                scores = teacher_forced(model, samples, dialect)
+                print(step, kind, {k: round(v, 4) for k, v in scores.items()}, flush=True)
             model.train()
-            print(step, {k: round(v, 4) for k, v in scores.items()}, flush=True)
             weights = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
             torch.save({**weights, "step": step, "tokens": tokens}, checkpoint.with_suffix(".new"))
             checkpoint.with_suffix(".new").replace(checkpoint)

@@ -1,4 +1,5 @@
-"""The whole recipe of docparse-mini: corpus, pictures, weights, evaluation. Run again, it goes on.
+"""The whole recipe of docparse-mini: text, pictures, documents, weights and evaluation. Run again,
+it goes on.
 
     python -m models.train models/data            # about five hours on two CPU cores
     python -m models.train models/data --smoke    # a hundredth of it, in minutes
@@ -20,26 +21,33 @@ from pathlib import Path
 import torch
 
 from models.corpus import write_corpus
+from models.documents import make
 from models.evaluate import Score, evaluate
 from models.fit import fit
+from models.printing import chromium
 from models.render import render
 
 
 @dataclass(frozen=True)
 class Scale:
     """How much of everything: blocks of ``text`` in the corpus, all where None, and of a shard;
-    held-out samples of each length ``checked`` at a checkpoint; ``paragraphs`` read at the end."""
+    printed ``pages``; held-out samples of each length ``checked`` at a checkpoint;
+    ``paragraphs`` read at the end."""
 
     text: int | None = None
     shards: int = 31
     blocks: int = 500
+    pages: int = 1500
+    held_pages: int = 60
     steps: int = 5000
     checked: int = 8
     paragraphs: int = 150
 
 
 WHOLE = Scale()
-SMOKE = Scale(text=1500, shards=1, blocks=155, steps=50, checked=1, paragraphs=5)
+SMOKE = Scale(
+    text=1500, shards=1, blocks=155, pages=8, held_pages=2, steps=50, checked=1, paragraphs=5
+)
 
 
 def train(folder: Path, scale: Scale) -> list[Score]:
@@ -53,6 +61,12 @@ def train(folder: Path, scale: Scale) -> list[Score]:
     with _stage("pictures"):
         render(corpus, folder / "held", 1, held=True, blocks_a_shard=scale.blocks)
         render(corpus, folder / "train", scale.shards, blocks_a_shard=scale.blocks)
+    with _stage("documents"):
+        if chromium() is None:
+            print("There is no Chromium with playwright here; all pages are invented ones.")
+        else:
+            make(corpus, folder / "pages-held", scale.held_pages, held=True)
+            make(corpus, folder / "pages", scale.pages)
     with _stage("weights"):
         if not (run / "weights").exists():
             bf16 = torch.backends.cpu.get_cpu_capability().startswith("AVX512")
