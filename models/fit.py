@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import time
 from collections import defaultdict
 from itertools import pairwise
@@ -21,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from hsd_docparse.targets.mini.dialect import EOS, SPECIAL, Dialect, Gaze
@@ -206,11 +206,14 @@ def fit(
     vocabulary: int = 4096,
     every: int = 250,
     start: Path | None = None,
+    only: str = "",
     bf16: bool = False,
     held_samples: int = 8,
 ) -> None:
     """Train on the shards below ``data`` and leave the weights in ``run / "weights"``. Every so
-    many steps a checkpoint is kept, and so many held-out samples of each length are scored."""
+    many steps a checkpoint is kept, and so many held-out samples of each length are scored.
+    ``start``: weights to go on from; ``only``: a regular expression that finds the names of those
+    to be trained."""
     torch.set_flush_denormal(True)
 
     if start and not (run / "tokenizer.json").exists():
@@ -222,10 +225,13 @@ def fit(
     torch.manual_seed(0)
     model = DocparseMiniForConditionalGeneration(DocparseMiniConfig(dialect.vocabulary))
     if start:
-        state = load_file(start / "model.safetensors")
-        print(model.load_state_dict({k: v.float() for k, v in state.items()}, strict=False))
-    print(f"{sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters")
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01)
+        model = DocparseMiniForConditionalGeneration.from_pretrained(start, dtype="float32")
+    for name, weight in model.named_parameters():
+        weight.requires_grad_(re.search(only, name) is not None)
+    learned = [weight for weight in model.parameters() if weight.requires_grad]
+    count = sum(weight.numel() for weight in model.parameters())
+    print(f"{count / 1e6:.2f} M parameters, {sum(w.numel() for w in learned) / 1e6:.2f} M to train")
+    optimizer = torch.optim.AdamW(learned, lr=rate, betas=(0.9, 0.98), weight_decay=0.01)
     step = tokens = 0
     checkpoint = run / "checkpoint.pt"
     if checkpoint.exists():
@@ -263,7 +269,7 @@ def fit(
             loss = forward(model, batch)
         optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(learned, 1.0)
         optimizer.step()
         step += 1
         tokens += sum(len(s.kept) for s in samples)
@@ -301,6 +307,7 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=int, default=4096)
     parser.add_argument("--every", type=int, default=250)
     parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
+    parser.add_argument("--only", default="", help="train weights of names that match this alone")
     parser.add_argument("--bf16", action="store_true", help="multiply in bfloat16")
     arguments = parser.parse_args()
     fit(
@@ -311,6 +318,7 @@ def main() -> None:
         vocabulary=arguments.vocabulary,
         every=arguments.every,
         start=arguments.start,
+        only=arguments.only,
         bf16=arguments.bf16,
     )
 
