@@ -30,8 +30,8 @@ from hsd_docparse.targets.mini.modeling import (
     DocparseMiniForConditionalGeneration,
 )
 from hsd_docparse.targets.mini.vision import collate, pointed_at
-from models.documents import Pages
 from models.layouts import Pool, Sample, sample
+from models.printed_pages import Pages
 
 TOKENS_A_BATCH = 3000
 LINES = [4, 12, 25, 50, 80, 130]

@@ -2,11 +2,11 @@
 
     python -m models.held_pages models/data/pages-held [FOLDER_OF_WEIGHTS]
 
-Every page is read as a whole. ``text``: character error of the running text, line by line, so that
-order has no part in it; ``order``: edit distance of the sequences of lines, as a share of the longer;
-``opening``: F1 of which lines open a block; ``headings``: F1 of which lines open a heading. All over
-all pages. This is where the weight of ``ensemble`` and the trust in the draft's marks and order are
-chosen.
+Every page is read as a whole. ``text``: character error of the running text, line by line, so
+that order has no part in it; ``order``: edit distance of the sequences of lines, as a share of the
+longer; ``opening``: F1 of which lines open a block of which kind; ``headings``: the same of headings
+alone. All over all pages. This is where the weight of ``ensemble`` and the trust in the draft's marks
+and order are chosen.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from hsd_docparse.targets.mini.pages import seam
 from hsd_docparse.targets.mini.target import MiniInputs, MiniTarget
 from hsd_docparse.targets.mini.trust import MARK, ORDER
 from hsd_docparse.targets.weighed import TEXT_LAYER
-from models.documents import Pages, SeenPage
 from models.layouts import Sample
+from models.printed_pages import Pages, SeenPage
 
 HEADINGS = frozenset({H1, H2, H3})
 

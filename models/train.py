@@ -1,7 +1,7 @@
 """The whole recipe of docparse-mini: text, pictures, documents, weights and evaluation. Run again,
 it goes on.
 
-    python -m models.train models/data            # about five hours on two CPU cores
+    python -m models.train models/data            # about seven hours on two CPU cores
     python -m models.train models/data --smoke    # a hundredth of it, in minutes
 
 The corpus is that of the Debian packages named in README.md, as far as they are installed, and

@@ -17,8 +17,10 @@ from hsd_docparse.draft.recognizer import GLYPH
 from hsd_docparse.targets.mini.dialect import EOS, H2, REGION, TABLE, TD, TR, Dialect, Hint, P
 from models.aligning import align
 from models.composing import Stock, compose
-from models.documents import Pages, SeenPage, accuracy, make, written
+from models.documents import make
+from models.draft_accuracy import accuracy
 from models.fit import excerpt
+from models.printed_pages import Pages, SeenPage, written
 from models.printing import Block, Printer, Word, chromium, printer
 from models.scanning import scan
 
