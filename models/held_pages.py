@@ -4,9 +4,9 @@
 
 Every page is read as a whole. ``text``: character error of the running text, line by line, so
 that order has no part in it; ``order``: edit distance of the sequences of lines, as a share of the
-longer; ``opening``: F1 of which lines open a block of which kind; ``headings``: the same of headings
-alone. All over all pages. This is where the weight of ``ensemble`` and the trust in the draft's marks
-and order are chosen.
+longer; ``opening``: F1 of which lines open a block of which kind; ``headings``: the same of
+headings alone. All over all pages. This is where the weight of ``ensemble`` and the trust in the
+draft's marks and order are chosen.
 """
 
 from __future__ import annotations
@@ -21,7 +21,15 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from hsd_docparse.hsd import WEIGHT, aligned, decode
-from hsd_docparse.speculative import Ensemble, Greedy, HeldBack, Peaked, WeighedText
+from hsd_docparse.speculative import (
+    Drafter,
+    Ensemble,
+    Greedy,
+    HeldBack,
+    Peaked,
+    Verifier,
+    WeighedText,
+)
 from hsd_docparse.targets.mini import open_mini
 from hsd_docparse.targets.mini.dialect import H1, H2, H3, SPECIAL, DialectLine, Hint
 from hsd_docparse.targets.mini.pages import seam
@@ -76,7 +84,8 @@ def draft_of(page: SeenPage, sample: Sample, target: MiniTarget) -> list[Dialect
     rows = sorted(range(len(hints)), key=lambda row: hints[row, 1])
     rows = [row for row in rows if hints[row, 0] != Hint.FURNITURE]
     goes_on = [bool(hints[row, 0] == Hint.GOES_ON) for row in rows]
-    lines, glued = [], False
+    lines: list[DialectLine] = []
+    glued = False
     for row, follows, joined in zip(rows, goes_on, [*goes_on[1:], False], strict=True):
         following = readings[rows[len(lines) + 1]].text if joined else ""
         text, glue = seam(readings[row].text, following)
@@ -117,7 +126,7 @@ def read(
     lines = draft_of(page, sample, target)
     draft = dialect.write(lines)
     weighed = WeighedText(draft, list(beliefs(draft, sample, target, mark, order)))
-    ways = {
+    ways: dict[str, tuple[Drafter[int], Verifier[int]]] = {
         "lossless": (aligned([draft]), Greedy()),
         "ensemble": (weighed, HeldBack(Ensemble(weight))),
     }
