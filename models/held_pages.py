@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -34,8 +34,7 @@ from hsd_docparse.targets.mini import open_mini
 from hsd_docparse.targets.mini.dialect import H1, H2, H3, SPECIAL, DialectLine, Hint
 from hsd_docparse.targets.mini.pages import seam
 from hsd_docparse.targets.mini.target import MiniInputs, MiniTarget
-from hsd_docparse.targets.mini.trust import MARK, ORDER
-from hsd_docparse.targets.weighed import TEXT_LAYER
+from hsd_docparse.targets.mini.trust import Trust, certainty
 from models.layouts import Sample
 from models.printed_pages import Pages, SeenPage
 
@@ -95,29 +94,8 @@ def draft_of(page: SeenPage, sample: Sample, target: MiniTarget) -> list[Dialect
     return lines
 
 
-def beliefs(
-    tokens: Sequence[int], sample: Sample, target: MiniTarget, mark: float, order: float
-) -> Iterator[Peaked]:
-    """How sure the draft is of each of its tokens, as `hsd_docparse.targets.mini.trust` has it."""
-    from hsd_docparse.targets.mini.dialect import Gaze
-
-    gaze = Gaze()
-    for token in tokens:
-        after = target.dialect.advance(gaze, token)
-        if token >= target.dialect.vocabulary:
-            sure = order
-        elif token < len(SPECIAL):
-            sure = mark
-        else:
-            end = max(after.character, gaze.character + 1)
-            known = sample.sight.readings[gaze.line].probabilities[gaze.character : end]
-            sure = min(known, default=TEXT_LAYER)
-        gaze = after
-        yield Peaked(token, sure)
-
-
 def read(
-    page: SeenPage, target: MiniTarget, weight: float, mark: float, order: float
+    page: SeenPage, target: MiniTarget, weight: float, trust: Trust
 ) -> dict[str, list[DialectLine]]:
     """The page's lines as each way has them, ``right`` among them."""
     dialect = target.dialect
@@ -125,7 +103,8 @@ def read(
     inputs = MiniInputs(sample.sight, sample.tokens[0])
     lines = draft_of(page, sample, target)
     draft = dialect.write(lines)
-    weighed = WeighedText(draft, list(beliefs(draft, sample, target, mark, order)))
+    sure = certainty(draft, sample.sight.readings, dialect, trust)
+    weighed = WeighedText(draft, [Peaked(*pair) for pair in zip(draft, sure, strict=True)])
     ways: dict[str, tuple[Drafter[int], Verifier[int]]] = {
         "lossless": (aligned([draft]), Greedy()),
         "ensemble": (weighed, HeldBack(Ensemble(weight))),
@@ -141,14 +120,15 @@ def main() -> None:
     parser.add_argument("held", type=Path)
     parser.add_argument("weights", nargs="?")
     parser.add_argument("--weight", type=float, default=WEIGHT)
-    parser.add_argument("--mark", type=float, default=MARK)
-    parser.add_argument("--order", type=float, default=ORDER)
+    for name, value in asdict(Trust()).items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=value)
     arguments = parser.parse_args()
     target = open_mini(arguments.weights)
+    trust = Trust(arguments.mark, arguments.goes_on, arguments.order)
     tallies: dict[tuple[str, str], Tally] = {}
     counts: Counter[str] = Counter()
     for page in Pages(arguments.held).pages:
-        said = read(page, target, arguments.weight, arguments.mark, arguments.order)
+        said = read(page, target, arguments.weight, trust)
         counts[page.source] += 1
         for way in ("draft", "lossless", "ensemble"):
             tallies.setdefault((page.source, way), Tally()).add(said["right"], said[way], target)

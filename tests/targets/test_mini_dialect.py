@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import tiny_mini
 
 from hsd_docparse.document import Box, Line, Page, Region
@@ -27,8 +28,8 @@ from hsd_docparse.targets.mini.dialect import (
     P,
 )
 from hsd_docparse.targets.mini.pages import PageLines, grid, read_page, seam, write_region
-from hsd_docparse.targets.mini.trust import MARK, ORDER, weigh
-from hsd_docparse.targets.mini.vision import geometry, visual_order
+from hsd_docparse.targets.mini.trust import Trust, certainty, weigh
+from hsd_docparse.targets.mini.vision import anchored, geometry, visual_order
 from hsd_docparse.targets.weighed import TEXT_LAYER
 
 
@@ -130,7 +131,8 @@ def page_lines(regions: list[Region]) -> PageLines:
         of_region[region].append(place)
     lines = [line for line, _ in found]
     seen = PageLines(
-        page, lines, [line.box for line in lines], [blank] * len(lines),
+        page, lines, [line.box for line in lines],
+        [anchored(blank, line.text, line.probabilities) for line in lines],
         [region for _, region in found], of_region,
     )  # fmt: skip
     seen.drafts = [write_region(seen, i, tiny_mini.dialect()) for i in range(len(regions))]
@@ -224,6 +226,19 @@ def test_drafts_are_spelled_as_the_eye_reads_and_come_back_as_they_were() -> Non
     assert (read.text, read.provenance) == ("a\u2011b 5\u202f%", "accepted")
 
 
+def test_the_first_word_of_a_line_that_opens_no_block_is_as_sure_as_that() -> None:
+    dialect = tiny_mini.dialect()
+    blank = Reading("", [], np.zeros((0, GLYPH), np.float32))
+    readings = [anchored(blank, "ab", [0.8, 0.6])] * 2
+    following = DialectLine(1, 0, dialect.encode("ab"), glued=True)
+    written = [DialectLine(0, P, dialect.encode("ab")), following]
+        DialectLine(0, P, dialect.encode("ab")),
+        DialectLine(1, 0, dialect.encode("ab"), True),
+    ]
+    sure = certainty(dialect.write(written), readings, dialect, Trust(0.7, 0.5, 0.9))
+    assert sure == pytest.approx([0.9, 0.7, 0.8, 0.6, 0.9, 0.9, 0.4, 0.6])
+
+
 def test_whatever_the_grammar_allows_becomes_regions() -> None:
     lines = page_lines(drafted())
     text = tiny_mini.dialect().encode("x")
@@ -252,7 +267,8 @@ def test_a_weighed_draft_knows_its_characters_its_tables_and_its_text_layer() ->
     draft = weigh(tokens, lines, dialect)
     assert draft.tokens == tokens
     # A pointer, a mark, and the test dialect's token a byte.
-    assert draft.probabilities[:9] == [ORDER, MARK, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, ORDER]
+    mark, order = Trust().mark, Trust().order
+    assert draft.probabilities[:9] == [order, mark, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, order]
     assert draft.probabilities[10] == TEXT_LAYER
     table = draft.exact.index(True)
     assert tokens[table : table + 2] == [dialect.vocabulary + 3, TABLE]
