@@ -232,8 +232,9 @@ def test_the_first_word_of_a_line_that_opens_no_block_is_as_sure_as_that() -> No
     readings = [anchored(blank, "ab", [0.8, 0.6])] * 2
     following = DialectLine(1, 0, dialect.encode("ab"), glued=True)
     written = [DialectLine(0, P, dialect.encode("ab")), following]
-    sure = certainty(dialect.write(written), readings, dialect, Trust(0.7, 0.5, 0.9))
-    assert sure == pytest.approx([0.9, 0.7, 0.8, 0.6, 0.9, 0.9, 0.4, 0.6])
+    tokens = [*dialect.write(written), EOS]
+    sure = certainty(tokens, readings, dialect, Trust(0.7, 0.5, 0.9))
+    assert sure == pytest.approx([0.9, 0.7, 0.8, 0.6, 0.9, 0.9, 0.4, 0.6, 0.9])
 
 
 def test_whatever_the_grammar_allows_becomes_regions() -> None:

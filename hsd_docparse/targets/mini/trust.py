@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hsd_docparse.targets.mini.dialect import JOIN, SPECIAL, Dialect, Gaze
+from hsd_docparse.targets.mini.dialect import EOS, JOIN, SPECIAL, Dialect, Gaze
 from hsd_docparse.targets.weighed import EXACT, TEXT_LAYER, WeighedDraft
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Trust:
     """Probabilities, in 0..1, that a block is of the kind that the pipeline says (``mark``), that a
     line goes on with its block where it says so, and that a line follows the one it says
-    (``order``): what they were on 703 printed pages (`models.draft_accuracy`)."""
+    (``order``), or none: what they were on 703 printed pages (`models.draft_accuracy`)."""
 
     mark: float = 0.76
     goes_on: float = 0.95
@@ -35,7 +35,7 @@ def certainty(
     before = -1
     for token in tokens:
         after = dialect.advance(gaze, token)
-        if token >= dialect.vocabulary or token == JOIN:
+        if token >= dialect.vocabulary or token in (JOIN, EOS):
             sure = trust.order
         elif token < len(SPECIAL):
             sure = trust.mark
