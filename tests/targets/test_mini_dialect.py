@@ -237,6 +237,16 @@ def test_the_first_word_of_a_line_that_opens_no_block_is_as_sure_as_that() -> No
     assert sure == pytest.approx([0.9, 0.7, 0.8, 0.6, 0.9, 0.9, 0.4, 0.6, 0.9])
 
 
+def test_a_block_of_another_kind_with_the_same_words_keeps_the_formulas_of_its_draft() -> None:
+    region = Region("text", Box(0, 0, 90, 10), "Let $x_{0}$ be", lines=row(0, "Let x0 be"))
+    lines = page_lines([region])
+    (written,) = lines.drafts[0]
+    (read,) = read_page(lines, [replace(written, mark=H1)], tiny_mini.dialect())
+    assert (read.kind, read.text, read.provenance) == ("title", "Let $x_{0}$ be", "corrected")
+    other = replace(written, tokens=tiny_mini.dialect().encode("Let xO be"))
+    assert read_page(lines, [other], tiny_mini.dialect())[0].text == "Let xO be"
+
+
 def test_whatever_the_grammar_allows_becomes_regions() -> None:
     lines = page_lines(drafted())
     text = tiny_mini.dialect().encode("x")

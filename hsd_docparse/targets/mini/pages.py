@@ -51,6 +51,8 @@ KINDS: dict[int, tuple[Kind, int]] = {
     TABLE: ("table", 0),
 }  # fmt: skip
 
+PROSE: frozenset[Kind] = frozenset({"title", "heading", "text", "caption", "footnote"})
+
 SPELLING = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011", "-"),
@@ -243,7 +245,10 @@ def _region(lines: PageLines, block: Sequence[DialectLine], dialect: Dialect) ->
         return replace(draft, provenance="accepted")
     shown = [replace(lines.lines[line.line], text=dialect.decode(line.tokens)) for line in block]
     kind, level = KINDS.get(block[0].mark or P, ("table", 0))
-    if kind != "table":
+    if {kind, draft.kind} <= PROSE and _words(drafted) == _words(block):
+        # Another kind, the same words: those of the draft know which of them are a formula's.
+        text, shown = draft.text, [lines.lines[line.line] for line in block]
+    elif kind != "table":
         text = shown[0].text
         kept = kept_breaks(shown) if kind == "text" else [kind == "code"] * len(shown)
         for broken, line, read in zip(kept, block[1:], shown[1:], strict=False):
@@ -255,6 +260,11 @@ def _region(lines: PageLines, block: Sequence[DialectLine], dialect: Dialect) ->
         text = to_html(grid(_cells(block, shown)))
     confidence = min(lines.page.regions[i].confidence for i in (owner, *others))
     return Region(kind, bounds(shown), text.strip(), level, shown, confidence, "corrected")
+
+
+def _words(block: Sequence[DialectLine]) -> list[tuple[int, list[int], bool]]:
+    """What a block says of its lines, but for its kind."""
+    return [(line.line, line.tokens, line.glued) for line in block]
 
 
 def _refill(table: str, cells: Sequence[Cell]) -> str:
