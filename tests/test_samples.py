@@ -96,7 +96,8 @@ def test_lossless_is_the_plain_greedy_output_whatever_the_draft(mini: MiniTarget
     }
     for draft in drafts.values():
         (state,) = mini.open([inputs])
-        request = Request(state, AlignedText([draft]), mini.stops(inputs))
+        rules = mini.processors(inputs)
+        request = Request(state, AlignedText([draft]), mini.stops(inputs), processors=rules)
         run(mini, [request])
         assert request.output == text
 

@@ -181,3 +181,14 @@ def test_no_output_ends_before_every_line_of_text_is_read(
             if hint > Hint.FURNITURE and (inputs.prompt == REGION or 0.08 < y < 0.92):
                 assert tiny_mini.dialect().vocabulary + line in output
     assert ended
+
+
+def test_running_headers_and_footers_are_not_read(
+    cases: list[tuple[MiniInputs, list[int]]],
+) -> None:
+    outside = 0
+    for inputs, output in cases:
+        for line in (inputs.sight.hints[:, 0] == Hint.FURNITURE).nonzero()[0]:
+            outside += 1
+            assert tiny_mini.dialect().vocabulary + line not in output
+    assert outside

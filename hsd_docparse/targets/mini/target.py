@@ -25,7 +25,7 @@ from hsd_docparse.speculative.cache import SlotCache
 from hsd_docparse.speculative.tree import ROOT
 from hsd_docparse.targets import PAGES
 from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
-from hsd_docparse.targets.mini.completeness import ReadEveryLine
+from hsd_docparse.targets.mini.completeness import LeaveFurniture, ReadEveryLine
 from hsd_docparse.targets.mini.coverage import is_written_in
 from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
 from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
@@ -174,8 +174,7 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
 
     def page_drafts(self, page: Page, outputs: dict[int, list[int]]) -> list[list[int]]:
         """One text: the regions in the draft's order, so that it says what follows each, too.
-        The pointers say where a region stands, so any other order is found as well. Behind
-        the end stands what the draft takes for headers and footers."""
+        The pointers say where a region stands, so any other order is found as well."""
         lines, vocabulary = self._lines(page), self.dialect.vocabulary
         text: list[int] = []
         for region in lines.readable:
@@ -188,10 +187,7 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
                 ]
             else:
                 text += self.dialect.write(lines.drafts[region])
-        text.append(EOS)
-        for region in lines.aside:
-            text += self.dialect.write(lines.drafts[region])
-        return [text]
+        return [[*text, EOS]]
 
     def weighed_draft(self, page: Page) -> WeighedDraft:
         (tokens,) = self.page_drafts(page, {})
@@ -204,7 +200,8 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
         return [StopTokens([EOS]), MaxLength(min(most, self.model.config.max_tokens)), Loop()]
 
     def processors(self, inputs: MiniInputs) -> list[Processor]:
-        return [ReadEveryLine(inputs.sight, inputs.prompt, self.dialect.vocabulary)]
+        sight, vocabulary = inputs.sight, self.dialect.vocabulary
+        return [ReadEveryLine(sight, inputs.prompt, vocabulary), LeaveFurniture(sight, vocabulary)]
 
     def regions(self, page: Page, output: Sequence[int]) -> list[Region]:
         return read_page(self._lines(page), self.dialect.read(output), self.dialect)
