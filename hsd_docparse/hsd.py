@@ -302,12 +302,15 @@ def aligned(drafts: Sequence[Sequence[int]]) -> Drafter[int]:
     return AlignedText(drafts) if drafts else NoDraft()
 
 
-def weighing(draft: WeighedDraft, mode: Mode) -> tuple[Drafter[int], Verifier[int]]:
-    """For a mode in which ``draft`` has a say: none inside tables and formulas in mode ``near``."""
+def weighing(
+    draft: WeighedDraft, mode: Mode, weight: float = WEIGHT
+) -> tuple[Drafter[int], Verifier[int]]:
+    """For a mode in which ``draft`` has a say: none inside tables and formulas in mode ``near``;
+    all but ``weight`` in mode ``ensemble``."""
     pairs = zip(draft.tokens, draft.probabilities, strict=True)
     beliefs: list[Peaked | None] = [Peaked(token, sure) for token, sure in pairs]
     if mode == "ensemble":
-        return WeighedText(draft.tokens, beliefs), HeldBack(Ensemble(WEIGHT))
+        return WeighedText(draft.tokens, beliefs), HeldBack(Ensemble(weight))
     beliefs = [None if e else belief for e, belief in zip(draft.exact, beliefs, strict=True)]
     return WeighedText(draft.tokens, beliefs), HeldBack(Tolerance(TAU, believed=True))
 

@@ -223,9 +223,10 @@ def fit(
         train_tokenizer(data / "corpus.jsonl", run, vocabulary)
     dialect = Dialect.load(run)
     torch.manual_seed(0)
-    model = DocparseMiniForConditionalGeneration(DocparseMiniConfig(dialect.vocabulary))
     if start:
         model = DocparseMiniForConditionalGeneration.from_pretrained(start, dtype="float32")
+    else:
+        model = DocparseMiniForConditionalGeneration(DocparseMiniConfig(dialect.vocabulary))
     for name, weight in model.named_parameters():
         weight.requires_grad_(re.search(only, name) is not None)
     learned = [weight for weight in model.parameters() if weight.requires_grad]

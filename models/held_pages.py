@@ -20,21 +20,14 @@ from pathlib import Path
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from hsd_docparse.hsd import WEIGHT, aligned, decode
-from hsd_docparse.speculative import (
-    Drafter,
-    Ensemble,
-    Greedy,
-    HeldBack,
-    Peaked,
-    Verifier,
-    WeighedText,
-)
+from hsd_docparse.hsd import WEIGHT, aligned, decode, weighing
+from hsd_docparse.speculative import Drafter, Greedy, Verifier
 from hsd_docparse.targets.mini import open_mini
 from hsd_docparse.targets.mini.dialect import H1, H2, H3, SPECIAL, DialectLine, Hint
 from hsd_docparse.targets.mini.pages import seam
 from hsd_docparse.targets.mini.target import MiniInputs, MiniTarget
 from hsd_docparse.targets.mini.trust import Trust, certainty
+from hsd_docparse.targets.weighed import WeighedDraft
 from models.layouts import Sample
 from models.printed_pages import Pages, SeenPage
 
@@ -77,7 +70,7 @@ class Tally:
         return "text {:.4f}  order {:.4f}  opening {:.4f}  headings {:.4f}".format(*rates, *f1s)
 
 
-def draft_of(page: SeenPage, sample: Sample, target: MiniTarget) -> list[DialectLine]:
+def draft_of(sample: Sample, target: MiniTarget) -> list[DialectLine]:
     """The draft that the page's hints and readings tell of."""
     hints, readings = sample.sight.hints, sample.sight.readings
     rows = sorted(range(len(hints)), key=lambda row: hints[row, 1])
@@ -101,13 +94,13 @@ def read(
     dialect = target.dialect
     sample = page.whole(dialect)
     inputs = MiniInputs(sample.sight, sample.tokens[0])
-    lines = draft_of(page, sample, target)
+    lines = draft_of(sample, target)
     draft = dialect.write(lines)
     sure = certainty(draft, sample.sight.readings, dialect, trust)
-    weighed = WeighedText(draft, [Peaked(*pair) for pair in zip(draft, sure, strict=True)])
+    weighed = WeighedDraft(draft, sure, [False] * len(draft))
     ways: dict[str, tuple[Drafter[int], Verifier[int]]] = {
         "lossless": (aligned([draft]), Greedy()),
-        "ensemble": (weighed, HeldBack(Ensemble(weight))),
+        "ensemble": weighing(weighed, "ensemble", weight),
     }
     said = {"right": dialect.read(sample.tokens[1:]), "draft": lines}
     for way, parts in ways.items():

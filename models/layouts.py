@@ -48,7 +48,10 @@ WRONG = [0.0, 0.03, 0.1, 0.25]
 """Shares of blocks that it has wrong, one share a page."""
 STATED = 0.4
 """Share of the samples whose file states its characters; the others were read by the eye."""
-STRANGE = ["\u0370-\u03ff", "\u2190-\u22ff", "\u25a0-\u26ff", "\uf020-\uf0ff", "\ufffd-\ufffd"]
+STRANGE = [
+    range(0x370, 0x400), range(0x2190, 0x2300), range(0x25A0, 0x2700), range(0xF020, 0xF100),
+    range(0xFFFD, 0xFFFE),
+]  # fmt: skip
 """Ranges of characters that fonts of files have and the eye may not know."""
 LOST = 0.75
 """A block is not used if the recogniser found less than this share of a line's characters: what
@@ -516,7 +519,8 @@ def _stated(line: dict[str, Any], rng: random.Random) -> dict[str, Any]:
     """A line of which the file states the characters, now and then such as no text has taught."""
     text, how = line["target"], rng.random()
     if how < 0.1:
-        for old in rng.sample(sorted(set(text) - {" "}), min(len(set(text) - {" "}), 3)):
+        letters = sorted(set(text) - {" "})
+        for old in rng.sample(letters, min(len(letters), 3)):
             text = text.replace(old, _strange(rng))
     elif how < 0.15:
         text = f"{rng.choice([_strange(rng), '☐', '•'])} {text}"
@@ -526,8 +530,7 @@ def _stated(line: dict[str, Any], rng: random.Random) -> dict[str, Any]:
 
 
 def _strange(rng: random.Random) -> str:
-    first, last = rng.choice(STRANGE).split("-")
-    return chr(rng.randint(ord(first), ord(last)))
+    return chr(rng.choice(rng.choice(STRANGE)))
 
 
 def _reading(placed: Placed, rng: random.Random) -> Reading:
