@@ -43,7 +43,7 @@ class ReadEveryLine:
 
 class LeaveFurniture:
     """A logits processor: lines that the pipeline takes for running headers and footers are not
-    read. It errs there more rarely than docparse-mini does."""
+    read. On public documents it errs there more rarely than docparse-mini does."""
 
     def __init__(self, sight: Sight, vocabulary: int) -> None:
         outside = sight.hints[:, 0] == Hint.FURNITURE
