@@ -32,30 +32,44 @@ def _order(items: list[int], boxes: Sequence[Box], gutter: float) -> list[int]:
     bands = _bands(items, boxes)
     if len(bands) == 1:
         return _by_neighbours(items, boxes)
-    ordered: list[int] = []
-    while bands:
-        start, end = _divided_run(bands, boxes, gutter)
-        for band in bands[:start]:
-            ordered += _order(band, boxes, gutter)
-        ordered += _order([i for band in bands[start:end] for i in band], boxes, gutter)
-        bands = bands[end:]
-    return ordered
+    return _stacked(bands, boxes, gutter)
+
+
+def _stacked(bands: list[list[int]], boxes: Sequence[Box], gutter: float) -> list[int]:
+    start, end = _divided_run(bands, boxes, gutter)
+    if start == end:
+        return [i for band in bands for i in _order(band, boxes, gutter)]
+    return [
+        *_stacked(bands[:start], boxes, gutter),
+        *_order([i for band in bands[start:end] for i in band], boxes, gutter),
+        *_stacked(bands[end:], boxes, gutter),
+    ]
 
 
 def _divided_run(bands: list[list[int]], boxes: Sequence[Box], gutter: float) -> tuple[int, int]:
     """The first run of bands that one gutter divides: from a band that stands in columns itself
     as far down as they go, and only then up, so that a title above is not torn into columns
-    which end right below it. An empty run at the end where there is none."""
+    which end right below it. One band alone, as authors side by side are, if there is no longer
+    one; an empty run at the end where nothing stands in columns."""
 
-    def divided(start: int, end: int) -> bool:
+    def divided(start: int, end: int, by: int) -> bool:
+        """Whether a gutter of bands[by] is free in all others."""
         union = [i for band in bands[start:end] for i in band]
-        return len(_columns(union, boxes, gutter)) > 1
+        columns = [set(column) for column in _columns(union, boxes, gutter)]
+        return sum(not column.isdisjoint(bands[by]) for column in columns) > 1
 
-    start = next((i for i in range(len(bands)) if divided(i, i + 1)), len(bands))
-    end = min(start + 1, len(bands))
-    while end < len(bands) and divided(start, end + 1):
-        end += 1
-    while 0 < start < end and divided(start - 1, end):
+    def reach(first: int) -> int:
+        end = first + 1
+        while end < len(bands) and divided(first, end + 1, first):
+            end += 1
+        return end
+
+    runs = [(i, reach(i)) for i in range(len(bands)) if divided(i, i + 1, i)]
+    if not runs:
+        return len(bands), len(bands)
+    first, end = next((run for run in runs if run[1] > run[0] + 1), runs[0])
+    start = first
+    while start > 0 and divided(start - 1, end, first):
         start -= 1
     return start, end
 

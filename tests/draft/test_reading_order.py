@@ -59,3 +59,40 @@ def test_a_centred_subtitle_is_no_column_beside_a_short_heading() -> None:
     subtitle, heading, right = Box(60, 0, 140, 10), Box(0, 30, 55, 40), Box(110, 30, 200, 40)
     boxes = [subtitle, heading, Box(0, 50, 95, 90), right, Box(110, 50, 200, 90)]
     assert reading_order(boxes, 10) == [0, 1, 2, 3, 4]
+
+
+def test_authors_side_by_side_are_no_columns_with_the_headings_below_them() -> None:
+    """The gap between the authors is none of the gutter's; left of it, a short heading ends where
+    the first author begins."""
+    boxes = [
+        Box(141, 70, 469, 84),  # title
+        Box(104, 112, 340, 125),  # two authors
+        Box(430, 112, 513, 125),  # a third
+        Box(54, 230, 89, 239),  # heading of the left column
+        Box(54, 249, 293, 298),
+        Box(54, 299, 293, 378),
+        Box(317, 230, 481, 239),  # heading of the right one
+        Box(317, 249, 556, 318),
+        Box(317, 348, 556, 427),
+    ]
+    assert reading_order(boxes, 10) == list(range(9))
+
+
+def test_number_and_words_of_a_heading_are_no_columns() -> None:
+    """The masthead in two columns of its own, a summary across the page, and a heading whose number
+    stands apart, lower than the text beside it."""
+    boxes = [
+        Box(62, 110, 183, 168),  # imprint
+        Box(494, 84, 547, 98),  # number of the issue
+        Box(412, 121, 529, 147),  # name of the series
+        Box(62, 194, 469, 268),  # title
+        Box(77, 322, 534, 388),  # summary
+        Box(73, 430, 81, 444),  # number of the heading
+        Box(99, 430, 145, 444),  # its words
+        Box(65, 477, 295, 527),
+        Box(65, 534, 295, 641),
+        Box(318, 422, 444, 434),  # end of a sentence
+        Box(318, 441, 547, 529),
+        Box(318, 536, 547, 642),
+    ]
+    assert reading_order(boxes, 11.5) == list(range(12))
