@@ -98,7 +98,8 @@ class Line:
     ``probabilities`` holds one number in 0..1 for each character of ``text`` where the
     reader knows it (OCR); it is empty where it does not (text layer). ``size`` is the font
     size in page units, 0 where unknown; ``bold`` and ``mono`` (fixed pitch) hold for most of
-    the line.
+    the line. ``latex`` is the text with LaTeX between dollars for formulas within it, and None
+    where none is known: a formula that goes on in the next line stands whole where it begins.
     """
 
     text: str
@@ -108,6 +109,7 @@ class Line:
     size: float = 0.0
     bold: bool = False
     mono: bool = False
+    latex: str | None = None
 
 
 @dataclass

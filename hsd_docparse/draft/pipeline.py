@@ -122,6 +122,8 @@ def _write_inline(
                 region.lines, with_formulas(rows, rules), same, strict=True
             )
         ]
+        for line, text in zip(region.lines, texts, strict=True):
+            line.latex = text if text != line.text else None
         region.text = join_paragraph(region.lines, texts) if broken else join_texts(texts)
 
 

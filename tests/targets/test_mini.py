@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -192,3 +193,26 @@ def test_running_headers_and_footers_are_not_read(
             outside += 1
             assert tiny_mini.dialect().vocabulary + line not in output
     assert outside
+
+
+def test_a_line_behind_a_formula_that_is_not_seen_opens_a_block(
+    cases: list[tuple[MiniInputs, list[int]]],
+) -> None:
+    """Whatever the draft says of it, and with drafts as without."""
+    vocabulary = tiny_mini.dialect().vocabulary
+    continued = 0
+    for inputs, plain in cases:
+        goes_on = [
+            line - vocabulary
+            for line, after in pairwise(plain)
+            if line >= vocabulary and after not in BLOCKS
+        ]
+        parted = replace(inputs, behind_formulas=frozenset(goes_on))
+        (output,), _ = decode([parted], [[]])
+        (sped,), _ = decode([parted], [damaged(plain, "noisy")])
+        assert output == sped
+        for line, after in pairwise(output):
+            if line - vocabulary in goes_on:
+                assert after in BLOCKS
+                continued += 1
+    assert continued

@@ -1,14 +1,15 @@
-"""What of a page is read: all running text that the layout pipeline found, and nothing else."""
+"""What of a page is read: all running text that the layout pipeline found, and nothing else; and
+what it does not see is not read across."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import torch
 
 from hsd_docparse.speculative import DraftTree
-from hsd_docparse.targets.mini.dialect import EOS, PAGE, Hint
+from hsd_docparse.targets.mini.dialect import BLOCKS, EOS, PAGE, Hint
 
 if TYPE_CHECKING:
     from hsd_docparse.targets.mini.vision import Sight
@@ -53,3 +54,25 @@ class LeaveFurniture:
         self, logits: torch.Tensor, sequence: Sequence[int], tree: DraftTree[int]
     ) -> torch.Tensor:
         return logits.index_fill(1, self.pointers.to(logits.device), -torch.inf)
+
+
+class OpenBehindFormulas:
+    """A logits processor: ``lines``, before which stands a formula that docparse-mini does not see,
+    open a block."""
+
+    def __init__(self, lines: Collection[int], vocabulary: int) -> None:
+        self.pointers = frozenset(vocabulary + line for line in lines)
+
+    def __call__(
+        self, logits: torch.Tensor, sequence: Sequence[int], tree: DraftTree[int]
+    ) -> torch.Tensor:
+        said = [*sequence[-1:], *tree.atoms] if sequence else [PAGE, *tree.atoms]
+        heads = [row for row, token in enumerate(said) if token in self.pointers]
+        if not heads:
+            return logits
+        marks = torch.tensor(sorted(BLOCKS), device=logits.device)
+        opened = torch.full_like(logits[heads], -torch.inf)
+        opened[:, marks] = logits[heads][:, marks]
+        logits = logits.clone()
+        logits[heads] = opened
+        return logits

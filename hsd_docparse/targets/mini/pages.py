@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,8 +51,6 @@ KINDS: dict[int, tuple[Kind, int]] = {
     LI: ("list_item", 1), CAP: ("caption", 0), CODE: ("code", 0), FN: ("footnote", 0),
     TABLE: ("table", 0),
 }  # fmt: skip
-
-PROSE: frozenset[Kind] = frozenset({"title", "heading", "text", "caption", "footnote"})
 
 SPELLING = str.maketrans(
     {
@@ -133,6 +132,41 @@ class PageLines:
             for i, region in enumerate(self.page.regions)
             if region.kind not in FURNITURE and self.of_region[i]
         ]
+
+    def written(self, block: Sequence[DialectLine], dialect: Dialect) -> list[str]:
+        """The text of every line of ``block``, with the formulas that the draft knows of where its
+        words are the draft's."""
+        drafted = {line.line: line for region in self.drafts for line in region}
+        return [
+            self.formulas[line.line]
+            if line.line in self.formulas and line.tokens == drafted[line.line].tokens
+            else dialect.decode(line.tokens)
+            for line in block
+        ]
+
+    @cached_property
+    def formulas(self) -> dict[int, str]:
+        """What the draft writes of each line that holds formulas."""
+        written: dict[int, str] = {}
+        for rows in self.of_region:
+            own = [self.lines[row] for row in rows]
+            texts = [line.text if line.latex is None else line.latex for line in own]
+            for row, text, following in zip(rows, texts, [*texts[1:], ""], strict=False):
+                if self.lines[row].latex is not None:
+                    written[row] = seam(text, following)[0]
+        return written
+
+    @cached_property
+    def behind_formulas(self) -> frozenset[int]:
+        """The first lines of regions that follow, in the draft's order, a formula of which no line
+        is seen."""
+        flow = [i for i, region in enumerate(self.page.regions) if region.kind not in FURNITURE]
+        return frozenset(
+            self.drafts[region][0].line
+            for before, region in pairwise(flow)
+            if self.page.regions[before].kind == "formula" and not self.of_region[before]
+            if self.drafts[region]
+        )
 
     @cached_property
     def aside(self) -> list[int]:
@@ -245,26 +279,19 @@ def _region(lines: PageLines, block: Sequence[DialectLine], dialect: Dialect) ->
         return replace(draft, provenance="accepted")
     shown = [replace(lines.lines[line.line], text=dialect.decode(line.tokens)) for line in block]
     kind, level = KINDS.get(block[0].mark or P, ("table", 0))
-    if {kind, draft.kind} <= PROSE and _words(drafted) == _words(block):
-        # Another kind, the same words: those of the draft know which of them are a formula's.
-        text, shown = draft.text, [lines.lines[line.line] for line in block]
-    elif kind != "table":
-        text = shown[0].text
+    if kind != "table":
+        text = ""
         kept = kept_breaks(shown) if kind == "text" else [kind == "code"] * len(shown)
-        for broken, line, read in zip(kept, block[1:], shown[1:], strict=False):
-            between = "" if line.glued else "\n" if broken else " "
-            text += between + read.text
+        said = lines.written(block, dialect)
+        for broken, line, own in zip([False, *kept], block, said, strict=False):
+            between = "" if line.glued or not (text and own) else "\n" if broken else " "
+            text += between + own
     elif [(d.line, d.mark) for d in drafted] == [(b.line, b.mark) for b in block]:
         text = _refill(draft.text, _cells(block, shown))
     else:
         text = to_html(grid(_cells(block, shown)))
     confidence = min(lines.page.regions[i].confidence for i in (owner, *others))
     return Region(kind, bounds(shown), text.strip(), level, shown, confidence, "corrected")
-
-
-def _words(block: Sequence[DialectLine]) -> list[tuple[int, list[int], bool]]:
-    """What a block says of its lines, but for its kind."""
-    return [(line.line, line.tokens, line.glued) for line in block]
 
 
 def _refill(table: str, cells: Sequence[Cell]) -> str:

@@ -25,7 +25,11 @@ from hsd_docparse.speculative.cache import SlotCache
 from hsd_docparse.speculative.tree import ROOT
 from hsd_docparse.targets import PAGES
 from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
-from hsd_docparse.targets.mini.completeness import LeaveFurniture, ReadEveryLine
+from hsd_docparse.targets.mini.completeness import (
+    LeaveFurniture,
+    OpenBehindFormulas,
+    ReadEveryLine,
+)
 from hsd_docparse.targets.mini.coverage import is_written_in
 from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
 from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
@@ -40,10 +44,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MiniInputs:
-    """A sight and the prompt, which is one token: `PAGE` or `REGION`."""
+    """A sight and the prompt, which is one token: `PAGE` or `REGION`. ``behind_formulas`` are lines
+    before which stands a formula that is not seen."""
 
     sight: Sight
     prompt: int
+    behind_formulas: frozenset[int] = frozenset()
 
 
 @dataclass(eq=False)
@@ -158,7 +164,8 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
     def page_inputs(self, image: Image.Image, page: Page) -> MiniInputs:
         lines = self._look(image, page)
         everything = range(len(lines.lines))
-        return MiniInputs(lines.sight(everything, Box(0, 0, page.width, page.height)), PAGE)
+        sight = lines.sight(everything, Box(0, 0, page.width, page.height))
+        return MiniInputs(sight, PAGE, lines.behind_formulas)
 
     def region_inputs(
         self, image: Image.Image, page: Page, regions: Sequence[int]
@@ -201,7 +208,11 @@ class MiniTarget(GroupedTarget[MiniGroup, MiniRow]):
 
     def processors(self, inputs: MiniInputs) -> list[Processor]:
         sight, vocabulary = inputs.sight, self.dialect.vocabulary
-        return [ReadEveryLine(sight, inputs.prompt, vocabulary), LeaveFurniture(sight, vocabulary)]
+        return [
+            ReadEveryLine(sight, inputs.prompt, vocabulary),
+            LeaveFurniture(sight, vocabulary),
+            OpenBehindFormulas(inputs.behind_formulas, vocabulary),
+        ]
 
     def regions(self, page: Page, output: Sequence[int]) -> list[Region]:
         return read_page(self._lines(page), self.dialect.read(output), self.dialect)
