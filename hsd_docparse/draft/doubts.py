@@ -130,7 +130,8 @@ def _belongs(first: list[_Letter], second: list[_Letter], dictionary: Dictionary
 def _meant(
     letters: list[_Letter], reading: Reading, dictionary: Dictionary
 ) -> list[_Letter] | None:
-    """The word that looks most like ``letters``, which are none."""
+    """The word that looks most like ``letters``, which are none; what of it was not read is as sure
+    as the word is among all that may be meant."""
     read = 1.0
     for letter in letters:
         read *= letter.probability
@@ -144,12 +145,18 @@ def _meant(
         beam = sorted(beam, key=lambda pair: -pair[0])[:_BEAM]
     best: list[_Letter] | None = None
     # A short string that no list holds, an abbreviation, is likelier than a long one.
-    most = read * 10.0 ** -min(len(letters) + 2, 7)
+    most = every = read * 10.0 ** -min(len(letters) + 2, 7)
     for p, word in beam:
         likely = p * dictionary.frequency(_text(word))
+        every += likely
         if p >= _LEAST * read and likely > most:
-            most, best = likely, [_cased(new, old) for new, old in zip(word, letters, strict=True)]
-    return best
+            most, best = likely, word
+    if best is None:
+        return None
+    return [
+        old if new is old else _cased(new._replace(probability=most / every), old)
+        for new, old in zip(best, letters, strict=True)
+    ]
 
 
 def _cased(new: _Letter, old: _Letter) -> _Letter:
