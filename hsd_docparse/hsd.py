@@ -310,9 +310,9 @@ def weighing(
     pairs = zip(draft.tokens, draft.probabilities, strict=True)
     beliefs: list[Peaked | None] = [Peaked(token, sure) for token, sure in pairs]
     if mode == "ensemble":
-        return WeighedText(draft.tokens, beliefs), HeldBack(Ensemble(weight))
+        return WeighedText(draft.tokens, beliefs, draft.resume), HeldBack(Ensemble(weight))
     beliefs = [None if e else belief for e, belief in zip(draft.exact, beliefs, strict=True)]
-    return WeighedText(draft.tokens, beliefs), HeldBack(Tolerance(TAU, believed=True))
+    return WeighedText(draft.tokens, beliefs, draft.resume), HeldBack(Tolerance(TAU, believed=True))
 
 
 def decode(

@@ -25,6 +25,7 @@ from hsd_docparse.speculative import Drafter, Greedy, Verifier
 from hsd_docparse.targets.mini import open_mini
 from hsd_docparse.targets.mini.dialect import H1, H2, H3, SPECIAL, DialectLine, Hint
 from hsd_docparse.targets.mini.pages import seam
+from hsd_docparse.targets.mini.places import Places
 from hsd_docparse.targets.mini.target import MiniInputs, MiniTarget
 from hsd_docparse.targets.mini.trust import Trust, certainty
 from hsd_docparse.targets.weighed import WeighedDraft
@@ -97,7 +98,7 @@ def read(
     lines = draft_of(sample, target)
     draft = dialect.write(lines)
     sure = certainty(draft, sample.sight.readings, dialect, trust)
-    weighed = WeighedDraft(draft, sure, [False] * len(draft))
+    weighed = WeighedDraft(draft, sure, [False] * len(draft), Places(draft, dialect))
     ways: dict[str, tuple[Drafter[int], Verifier[int]]] = {
         "lossless": (aligned([draft]), Greedy()),
         "ensemble": weighing(weighed, "ensemble", weight),
@@ -117,7 +118,7 @@ def main() -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=value)
     arguments = parser.parse_args()
     target = open_mini(arguments.weights)
-    trust = Trust(arguments.mark, arguments.goes_on, arguments.order)
+    trust = Trust(arguments.goes_on, arguments.order)
     tallies: dict[tuple[str, str], Tally] = {}
     counts: Counter[str] = Counter()
     for page in Pages(arguments.held).pages:

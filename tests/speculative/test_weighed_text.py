@@ -17,6 +17,7 @@ from hsd_docparse.speculative import (
     MaxLength,
     Peaked,
     Request,
+    Resume,
     Tolerance,
     Verifier,
     WeighedText,
@@ -55,7 +56,11 @@ def output(
 
 
 def by_hand(
-    prompt: tuple[int, ...], draft: list[int], beliefs: list[Peaked], w: float
+    prompt: tuple[int, ...],
+    draft: list[int],
+    beliefs: list[Peaked],
+    w: float,
+    resume: Resume = lambda place, said: None,
 ) -> list[int]:
     """One forward pass a token, and the argmax of the whole mixture."""
     said: list[int] = []
@@ -77,8 +82,10 @@ def by_hand(
             left = place
             follows = place < len(draft) and draft[place] == said[-1]
             left += follows
-            place = left if follows else None
+            place = left if follows else resume(place, said)
             strayed = int(not follows)
+        else:
+            place = resume(None, said)
     return said
 
 
@@ -109,6 +116,27 @@ def test_the_output_is_the_argmax_of_the_mixture(w: float, chain: int) -> None:
         assert got == by_hand(prompt, draft, beliefs, w)
         departed += got != plain[:-1] and got != draft[: LENGTH - 1]
     assert departed or w in (0.1, 0.9), "target and draft must both have had a say"
+
+
+@pytest.mark.parametrize("chain", [1, 5, 16])
+def test_where_the_draft_is_known_to_go_on_it_has_a_say_again_at_once(chain: int) -> None:
+    """Some tokens say where the draft goes on, whatever was said before."""
+    gained = 0
+    for seed, prompt in enumerate(PROMPTS):
+        plain = toy.greedy(prompt, LENGTH)
+        draft, beliefs = damaged(plain, seed, 0.5)
+        behind = {token: i + 1 for i, token in enumerate(draft) if token % 3 == 0}
+
+        def resume(
+            place: int | None, said: Sequence[int], behind: dict[int, int] = behind
+        ) -> int | None:
+            return behind.get(said[-1])
+
+        drafter = WeighedText(draft, beliefs, resume)
+        got = output(prompt, HeldBack(Ensemble(0.5)), drafter, chain)
+        assert got == by_hand(prompt, draft, beliefs, 0.5, resume)
+        gained += got != by_hand(prompt, draft, beliefs, 0.5)
+    assert gained
 
 
 @pytest.mark.parametrize("strict", [Ensemble(1.0), Tolerance(1.0, believed=True), Greedy()])

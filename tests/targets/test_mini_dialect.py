@@ -28,7 +28,8 @@ from hsd_docparse.targets.mini.dialect import (
     P,
 )
 from hsd_docparse.targets.mini.pages import PageLines, grid, read_page, seam, write_region
-from hsd_docparse.targets.mini.trust import Trust, certainty, weigh
+from hsd_docparse.targets.mini.places import Places
+from hsd_docparse.targets.mini.trust import MARKS, Trust, certainty, weigh
 from hsd_docparse.targets.mini.vision import anchored, geometry, visual_order
 from hsd_docparse.targets.weighed import TEXT_LAYER
 
@@ -233,18 +234,69 @@ def test_the_first_word_of_a_line_that_opens_no_block_is_as_sure_as_that() -> No
     following = DialectLine(1, 0, dialect.encode("ab"), glued=True)
     written = [DialectLine(0, P, dialect.encode("ab")), following]
     tokens = [*dialect.write(written), EOS]
-    sure = certainty(tokens, readings, dialect, Trust(0.7, 0.5, 0.9))
-    assert sure == pytest.approx([0.9, 0.7, 0.8, 0.6, 0.9, 0.9, 0.4, 0.6, 0.9])
+    sure = certainty(tokens, readings, dialect, Trust(0.5, 0.9))
+    assert sure == pytest.approx([0.9, MARKS[P], 0.8, 0.6, 0.9, 0.9, 0.4, 0.6, 0.9])
 
 
 def test_a_block_of_another_kind_with_the_same_words_keeps_the_formulas_of_its_draft() -> None:
-    region = Region("text", Box(0, 0, 90, 10), "Let $x_{0}$ be", lines=row(0, "Let x0 be"))
+    line = replace(*row(0, "Let x0 be"), latex="Let $x_{0}$ be")
+    region = Region("text", Box(0, 0, 90, 10), "Let $x_{0}$ be", lines=[line])
     lines = page_lines([region])
     (written,) = lines.drafts[0]
     (read,) = read_page(lines, [replace(written, mark=H1)], tiny_mini.dialect())
     assert (read.kind, read.text, read.provenance) == ("title", "Let $x_{0}$ be", "corrected")
     other = replace(written, tokens=tiny_mini.dialect().encode("Let xO be"))
     assert read_page(lines, [other], tiny_mini.dialect())[0].text == "Let xO be"
+
+
+def test_blocks_in_other_pieces_keep_the_formulas_of_the_lines_that_say_the_same() -> None:
+    texts = ["Let x0 be a num-", "ber above y1", "and z2 too."]
+    latex = ["Let $x_{0}$ be a num-", "ber above $y_{1}$", "and $z_{2}$ too."]
+    lines = [
+        replace(row(20 * i, text)[0], latex=known)
+        for i, (text, known) in enumerate(zip(texts, latex, strict=True))
+    ]
+    drafted = [
+        Region("text", Box(0, 0, 90, 30), "", lines=lines[:2]),
+        Region("text", Box(0, 40, 90, 50), "", lines=lines[2:]),
+    ]
+    page = page_lines(drafted)
+    first, second, third = (line for written in page.drafts for line in written)
+    assert second.glued
+    (whole,) = read_page(page, [first, second, replace(third, mark=0)], tiny_mini.dialect())
+    assert whole.text == "Let $x_{0}$ be a number above $y_{1}$ and $z_{2}$ too."
+    other = replace(third, mark=0, tokens=tiny_mini.dialect().encode("and 22 too."))
+    (whole,) = read_page(page, [first, second, other], tiny_mini.dialect())
+    assert whole.text == "Let $x_{0}$ be a number above $y_{1}$ and 22 too."
+
+
+def test_lines_behind_a_formula_that_is_not_seen_open_a_block() -> None:
+    formula = Region("formula", Box(0, 20, 90, 30), "x=1")
+    before, after = (Region("text", Box(0, y, 90, y + 10), lines=row(y, "and")) for y in (0, 40))
+    assert page_lines([before, formula, after]).behind_formulas == {1}
+    assert page_lines([before, after]).behind_formulas == frozenset()
+    seen = replace(formula, lines=row(20, "x = 1"))
+    assert page_lines([before, seen, after]).behind_formulas == frozenset()
+
+
+def test_a_pointer_a_mark_and_a_word_of_the_same_length_say_where_the_draft_goes_on() -> None:
+    dialect = tiny_mini.dialect()
+    v = dialect.vocabulary
+    draft = [v, H1, *dialect.encode("Ab"), v + 2, P, *dialect.encode("cde"), v + 1, 15 + 5, EOS]
+    places = Places(draft, dialect)
+    assert places(0, [v + 2]) == draft.index(v + 2) + 1  # another line first
+    assert places(1, [v, P]) == 2  # another mark
+    assert places(1, [v, *dialect.encode("A")]) == 3  # none
+    assert places(6, [v + 2, LI]) == 6 + (draft[6] < len(SPECIAL))
+    assert places(2, [v, H1, *dialect.encode("X")]) == 3  # another letter
+    assert places(4, [v, H1, *dialect.encode("Abc")]) == 4  # the line goes on
+    assert places(None, dialect.encode("x")) is None
+    # A line that in the draft goes on with line 2 is elsewhere: its mark is not the draft's to say.
+    assert places(0, [v + 1]) is None
+    assert places(None, [v + 1, P]) == len(draft) - 2
+    assert places(None, [v + 1, 15 + 5]) == len(draft) - 1
+    assert places(7, [v + 2, P, *dialect.encode("x"), v + 1]) == len(draft) - 2
+    assert places(0, [v + 9]) is None
 
 
 def test_whatever_the_grammar_allows_becomes_regions() -> None:
@@ -275,7 +327,7 @@ def test_a_weighed_draft_knows_its_characters_its_tables_and_its_text_layer() ->
     draft = weigh(tokens, lines, dialect)
     assert draft.tokens == tokens
     # A pointer, a mark, and the test dialect's token a byte.
-    mark, order = Trust().mark, Trust().order
+    mark, order = MARKS[H1], Trust().order
     assert draft.probabilities[:9] == [order, mark, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, order]
     assert draft.probabilities[10] == TEXT_LAYER
     table = draft.exact.index(True)
