@@ -234,8 +234,9 @@ def _verified(
 
 
 def has_text_for(target: DocumentTarget, page: Page) -> bool:
-    """Whether ``page`` has lines in a region that ``target`` was made for."""
-    return any(region.lines and target.covers(region) for region in page.regions)
+    """Whether ``page`` has running text in a region that ``target`` was made for."""
+    running = (region for region in page.regions if region.kind not in FURNITURE)
+    return any(region.lines and target.covers(region) for region in running)
 
 
 def _left(target: DocumentTarget, regions: int) -> str:

@@ -230,6 +230,14 @@ def test_a_page_without_text_is_not_asked_about() -> None:
     assert target.rows == []
 
 
+def test_a_page_with_a_running_header_alone_is_not_asked_about() -> None:
+    target = Teller("The Art of War", [])
+    box = Box(0, 0, 50, 10)
+    page = Page(1, 100, 100, [Region("header", box, "War", lines=[Line("War", box)])])
+    assert verify_page(target, PICTURE, page) is page
+    assert target.rows == []
+
+
 def test_lines_that_the_target_leaves_out_are_counted() -> None:
     draft = drafted(FIRST, SECOND, "third").regions
     furniture = replace(drafted("7").regions[0], kind="page_number", box=Box(0, 90, 9, 99))
