@@ -268,6 +268,7 @@ def test_blocks_in_other_pieces_keep_the_formulas_of_the_lines_that_say_the_same
     other = replace(third, mark=0, tokens=tiny_mini.dialect().encode("and 22 too."))
     (whole,) = read_page(page, [first, second, other], tiny_mini.dialect())
     assert whole.text == "Let $x_{0}$ be a number above $y_{1}$ and 22 too."
+    assert [line.latex for line in whole.lines] == [*latex[:2], None]
 
 
 def test_lines_behind_a_formula_that_is_not_seen_open_a_block() -> None:

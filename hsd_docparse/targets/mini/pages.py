@@ -133,16 +133,12 @@ class PageLines:
             if region.kind not in FURNITURE and self.of_region[i]
         ]
 
-    def written(self, block: Sequence[DialectLine], dialect: Dialect) -> list[str]:
-        """The text of every line of ``block``, with the formulas that the draft knows of where its
-        words are the draft's."""
-        drafted = {line.line: line for region in self.drafts for line in region}
-        return [
-            self.formulas[line.line]
-            if line.line in self.formulas and line.tokens == drafted[line.line].tokens
-            else dialect.decode(line.tokens)
-            for line in block
-        ]
+    def said(self, line: DialectLine, dialect: Dialect) -> Line:
+        """The line that an output says; it knows its formulas where its words are the draft's."""
+        own = self.lines[line.line]
+        drafted = ((each.line, each.tokens) for each in self.drafts[self.owner[line.line]])
+        same = (line.line, line.tokens) in drafted
+        return replace(own, text=dialect.decode(line.tokens), latex=own.latex if same else None)
 
     @cached_property
     def formulas(self) -> dict[int, str]:
@@ -277,13 +273,13 @@ def _region(lines: PageLines, block: Sequence[DialectLine], dialect: Dialect) ->
     drafted = [] if others else lines.drafts[owner]
     if drafted == block:
         return replace(draft, provenance="accepted")
-    shown = [replace(lines.lines[line.line], text=dialect.decode(line.tokens)) for line in block]
+    shown = [lines.said(line, dialect) for line in block]
     kind, level = KINDS.get(block[0].mark or P, ("table", 0))
     if kind != "table":
         text = ""
         kept = kept_breaks(shown) if kind == "text" else [kind == "code"] * len(shown)
-        said = lines.written(block, dialect)
-        for broken, line, own in zip([False, *kept], block, said, strict=False):
+        for broken, line, read in zip([False, *kept], block, shown, strict=False):
+            own = read.text if read.latex is None else lines.formulas[line.line]
             between = "" if line.glued or not (text and own) else "\n" if broken else " "
             text += between + own
     elif [(d.line, d.mark) for d in drafted] == [(b.line, b.mark) for b in block]:
