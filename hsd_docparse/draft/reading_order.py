@@ -49,8 +49,8 @@ def _stacked(bands: list[list[int]], boxes: Sequence[Box], gutter: float) -> lis
 def _divided_run(bands: list[list[int]], boxes: Sequence[Box], gutter: float) -> tuple[int, int]:
     """The first run of bands that one gutter divides: from a band that stands in columns itself
     as far down as they go, and only then up, so that a title above is not torn into columns
-    which end right below it. One band alone, as authors side by side are, if there is no longer
-    one; an empty run at the end where nothing stands in columns."""
+    which end right below it. If there is no such run, one band alone, as authors side by side are;
+    an empty one at the end where nothing stands side by side."""
 
     def divided(start: int, end: int, by: int) -> bool:
         """Whether a gutter of bands[by] is free in all others."""
@@ -69,7 +69,7 @@ def _divided_run(bands: list[list[int]], boxes: Sequence[Box], gutter: float) ->
         return len(bands), len(bands)
     first, end = next((run for run in runs if run[1] > run[0] + 1), runs[0])
     start = first
-    while start > 0 and divided(start - 1, end, first):
+    while end > first + 1 and start > 0 and divided(start - 1, end, first):
         start -= 1
     return start, end
 

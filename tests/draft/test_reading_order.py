@@ -79,11 +79,11 @@ def test_authors_side_by_side_are_no_columns_with_the_headings_below_them() -> N
 
 
 def test_number_and_words_of_a_heading_are_no_columns() -> None:
-    """The masthead in two columns of its own, a summary across the page, and a heading whose number
+    """A masthead, a summary across the page, and a heading whose number
     stands apart, lower than the text beside it."""
     boxes = [
-        Box(62, 110, 183, 168),  # imprint
         Box(494, 84, 547, 98),  # number of the issue
+        Box(62, 110, 183, 168),  # imprint
         Box(412, 121, 529, 147),  # name of the series
         Box(62, 194, 469, 268),  # title
         Box(77, 322, 534, 388),  # summary
@@ -96,3 +96,14 @@ def test_number_and_words_of_a_heading_are_no_columns() -> None:
         Box(318, 536, 547, 642),
     ]
     assert reading_order(boxes, 11.5) == list(range(12))
+
+
+def test_a_sender_at_the_right_comes_before_what_stands_side_by_side_below() -> None:
+    boxes = [
+        Box(368, 55, 539, 111),  # sender
+        Box(57, 148, 133, 170),  # title
+        Box(57, 195, 171, 261),  # receiver
+        Box(364, 196, 539, 260),  # numbers and dates
+        Box(61, 295, 535, 583),  # table
+    ]
+    assert reading_order(boxes, 10) == [0, 1, 2, 3, 4]
