@@ -58,20 +58,20 @@ def _divided_run(bands: list[list[int]], boxes: Sequence[Box], gutter: float) ->
         columns = [set(column) for column in _columns(union, boxes, gutter)]
         return sum(not column.isdisjoint(bands[by]) for column in columns) > 1
 
-    def reach(first: int) -> int:
-        end = first + 1
-        while end < len(bands) and divided(first, end + 1, first):
+    lone: tuple[int, int] | None = None
+    for first in range(len(bands)):
+        if not divided(first, first + 1, first):
+            continue
+        start, end = first, first + 1
+        while end < len(bands) and divided(start, end + 1, first):
             end += 1
-        return end
-
-    runs = [(i, reach(i)) for i in range(len(bands)) if divided(i, i + 1, i)]
-    if not runs:
-        return len(bands), len(bands)
-    first, end = next((run for run in runs if run[1] > run[0] + 1), runs[0])
-    start = first
-    while end > first + 1 and start > 0 and divided(start - 1, end, first):
-        start -= 1
-    return start, end
+        if end == first + 1:
+            lone = lone or (first, end)
+            continue
+        while start > 0 and divided(start - 1, end, first):
+            start -= 1
+        return start, end
+    return lone or (len(bands), len(bands))
 
 
 def _columns(items: list[int], boxes: Sequence[Box], gutter: float) -> list[list[int]]:

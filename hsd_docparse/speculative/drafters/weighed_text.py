@@ -57,7 +57,7 @@ class WeighedText(AlignedText):
         if self.place is None:
             chain, depth = min(1, budget.chain), min(max(1, MIN_WINDOW - length), budget.depth)
             guesses = super().propose(output, replace(budget, chain=chain, depth=depth))
-            return self._until_known(guesses) if len(guesses) else guesses
+            return self._until_known(guesses)
         self.candidates = [self.place]
         atoms = self._after(self.place, budget.chain)
         beliefs = self.beliefs[self.place : self.place + len(atoms)]

@@ -66,7 +66,7 @@ class OpenBehindFormulas:
     def __call__(
         self, logits: torch.Tensor, sequence: Sequence[int], tree: DraftTree[int]
     ) -> torch.Tensor:
-        said = [*sequence[-1:], *tree.atoms] if sequence else [PAGE, *tree.atoms]
+        said = [*(sequence[-1:] or [PAGE]), *tree.atoms]
         heads = [row for row, token in enumerate(said) if token in self.pointers]
         if not heads:
             return logits

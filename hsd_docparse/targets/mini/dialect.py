@@ -33,6 +33,7 @@ LONGEST_TOKEN = 12
 """Characters that may decide how a text begins."""
 BLOCKS = frozenset({P, H1, H2, H3, LI, CAP, CODE, FN, TABLE})
 CELLS = frozenset({TABLE, TR, TD})
+MARKS = BLOCKS | CELLS
 
 
 class Hint:
@@ -165,7 +166,7 @@ class Dialect:
             elif token >= self.vocabulary:
                 lines.append(DialectLine(token - self.vocabulary, 0, [], glued))
                 glued = False
-            elif lines and token in BLOCKS | CELLS:
+            elif lines and token in MARKS:
                 lines[-1].mark = token
             elif lines:
                 lines[-1].tokens.append(token)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 
-from hsd_docparse.targets.mini.dialect import EOS, JOIN, SPECIAL, Dialect, Gaze
+from hsd_docparse.targets.mini.dialect import EOS, JOIN, MARKS, SPECIAL, Dialect, Gaze
 
 
 class Places:
@@ -43,7 +43,7 @@ class Places:
         that is not the output's last."""
         pointer = output[-1]
         place = self.behind.get(pointer)
-        if place is None or self._is_mark(self.tokens[place]):
+        if place is None or self.tokens[place] in MARKS:
             return place
         line = bisect(self.heads, place - 1) - 1
         before = next((t for t in reversed(output[:-1]) if t >= self.dialect.vocabulary), None)
@@ -55,11 +55,11 @@ class Places:
         here = self.tokens[place]
         if here >= self.dialect.vocabulary or here in (JOIN, EOS):
             return place  # The line goes on: the draft still says that it has ended.
-        if self._is_mark(token):
-            return place + self._is_mark(here)
+        if token in MARKS:
+            return place + (here in MARKS)
         if token in (JOIN, EOS):
             return None
-        if self._is_mark(here):
+        if here in MARKS:
             if self.tokens[place + 1] == token:
                 return place + 2
             place += 1
@@ -73,6 +73,3 @@ class Places:
             if gaze.character == reached.character and gaze.inner == reached.inner == 0:
                 return later
         return None
-
-    def _is_mark(self, token: int) -> bool:
-        return token < len(SPECIAL) and token not in (JOIN, EOS)
