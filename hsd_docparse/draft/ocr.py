@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -35,8 +35,9 @@ _WORD = 3
 as one or two."""
 _LONE_CONFIDENCE = 0.95
 """Mean probability of a line on a page without such a line from which it is a page number, say."""
-_LEVEL = 0.01
-"""Slope (height over width) up to which a line is cut out without turning it."""
+_LEVEL = 0.002
+"""Slope (height over width) up to which a line is cut out without turning it: where it is more, the
+box of a long line is so much higher that its letters become small."""
 _SIZE = 0.7
 """Font size over the height of a detected line, which holds ascenders and descenders."""
 _DOUBTFUL = 0.9
@@ -84,11 +85,11 @@ def read_page(image: Image.Image) -> PageReading:
             image, quads = _turn(image, quads, -angle)
             rotation -= angle
         quads = split_at_gutters(np.asarray(image), quads)
-        readings = _read(image, quads)
+        readings = _read(np.asarray(image), quads)
         if _certainty(readings) < _DOUBTFUL and _is_on_its_head(image, quads):
             image, quads = _turn(image, quads, 180)
             rotation += 180
-            readings = _read(image, quads)
+            readings = _read(np.asarray(image), quads)
     pixels = np.asarray(image)
     lines = [
         _line(pixels, quad, each)
@@ -114,7 +115,7 @@ def read_lines(image: Image.Image, is_wanted: Callable[[Box], bool]) -> list[Lin
         for quad in shared_detector().find(pixels)
         if is_wanted(Box(*quad.min(axis=0).tolist(), *quad.max(axis=0).tolist()))
     ]
-    readings = shared_recognizer().read([_level(_cut(pixels, quad)) for quad in quads])
+    readings = _read(pixels, quads)
     return [
         _line(pixels, quad, each)
         for quad, each in zip(quads, settled(readings), strict=True)
@@ -191,9 +192,21 @@ def _turn(
     return upright, turned_quads(quads, degrees, image.size, upright.size)
 
 
-def _read(image: Image.Image, quads: NDArray[np.float32]) -> list[Reading]:
-    pixels = np.asarray(image)
-    return shared_recognizer().read([_level(_cut(pixels, quad)) for quad in quads])
+def _read(pixels: NDArray[np.uint8], quads: Iterable[NDArray[np.float32]]) -> list[Reading]:
+    """Readings of lines; of a tall one, which may run down the page, up the page, or be a single
+    letter, the surest."""
+    crops = [_cut(pixels, quad) for quad in quads]
+    tall = [i for i, crop in enumerate(crops) if _is_tall(crop)]
+    ways = [
+        [_level(crop) for crop in crops],
+        [_level(crops[i])[::-1, ::-1] for i in tall],
+        [crops[i] for i in tall],
+    ]
+    down, up, standing = map(shared_recognizer().read, ways)
+    for i, risen, letter in zip(tall, up, standing, strict=True):
+        laid = [reading for reading in (down[i], risen) if len(reading.text) > 1]
+        down[i] = max([*laid, letter], key=lambda reading: reading.confidence)
+    return down
 
 
 def _read_columns(image: Image.Image, quads: NDArray[np.float32]) -> list[Reading]:
@@ -257,7 +270,7 @@ def _is_tall(crop: NDArray[np.uint8]) -> bool:
 
 
 def _level(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """A line that runs up or down the page, laid down."""
+    """A line; one that runs down the page, laid down."""
     return np.ascontiguousarray(np.rot90(crop)) if _is_tall(crop) else crop
 
 

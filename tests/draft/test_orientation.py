@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 from hsd_docparse.document import Page
 from hsd_docparse.draft import draft_page, upright_picture
 from hsd_docparse.draft.gutters import split_at_gutters
+from hsd_docparse.draft.ocr import _cut
 from hsd_docparse.draft.orientation import is_sideways, skew, turned, turned_quads
 from hsd_docparse.sources.image import ImageDocument
 
@@ -154,3 +155,31 @@ def test_vertical_columns_are_read_from_right_to_left(tmp_path: Path) -> None:
     lines = [line for region in draft.regions for line in region.lines]
     assert [line.box.x0 for line in lines] == sorted((line.box.x0 for line in lines), reverse=True)
     assert all(line.box.height > 4 * line.box.width for line in lines)
+
+
+@pytest.mark.parametrize("degrees", [90, -90])
+def test_a_line_that_runs_up_or_down_beside_the_text_is_read(degrees: int, tmp_path: Path) -> None:
+    image = page()
+    strip = Image.new("RGB", (420, 40), "white")
+    font = ImageFont.load_default(26)
+    ImageDraw.Draw(strip).text((4, 4), "volume 12, printed in May", "black", font)
+    image.paste(strip.rotate(degrees, expand=True), (20 if degrees > 0 else 840, 90))
+    draft, _ = read(image, tmp_path)
+    texts = [line.text for region in draft.regions for line in region.lines]
+    assert any("volume 12" in text for text in texts)
+    assert draft.rotation == 0
+
+
+def test_a_letter_that_is_taller_than_wide_stands(tmp_path: Path) -> None:
+    image = page()
+    draw = ImageDraw.Draw(image)
+    for i, letter in enumerate("17"):
+        draw.text((700, 80 + 52 * i), letter, "black", ImageFont.load_default(26))
+    draft, _ = read(image, tmp_path)
+    texts = {line.text for region in draft.regions for line in region.lines}
+    assert "7" in texts or any(text.endswith(" 7") for text in texts)
+
+
+def test_a_long_line_that_slopes_a_little_is_cut_out_no_higher_than_it_is() -> None:
+    quad = np.array([[50, 50], [850, 54], [850, 78], [50, 74]], np.float32)
+    assert len(_cut(np.zeros((200, 900, 3), np.uint8), quad)) == 24

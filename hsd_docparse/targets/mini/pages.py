@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hsd_docparse.document import FURNITURE, Box, Kind, Line, Page, Region
 from hsd_docparse.draft.joining import join_texts
 from hsd_docparse.draft.line_breaks import kept_breaks
+from hsd_docparse.draft.orientation import UPRIGHT
 from hsd_docparse.draft.paragraphs import bounds
 from hsd_docparse.draft.recognizer import Reading, shared_recognizer
 from hsd_docparse.draft.tables import Cell, to_html
@@ -94,7 +95,7 @@ class PageLines:
             of_region[region].append(place[i])
         pixels = np.asarray(image.convert("RGB"))
         scale = image.width / page.width
-        crops = [cut(pixels, line.box.scaled(scale)) for line in lines]
+        crops = [cut(pixels, line, scale) for line in lines]
         readings = [
             anchored(reading, line.text.translate(SPELLING), line.probabilities)
             for reading, line in zip(shared_recognizer().read(crops), lines, strict=True)
@@ -171,17 +172,21 @@ class PageLines:
         return [i for i in range(len(self.page.regions)) if i not in readable]
 
 
-def cut(pixels: np.ndarray, box: Box) -> np.ndarray:
-    """The part of a picture inside ``box`` (pixels), a little more than the line itself."""
+def cut(pixels: np.ndarray, line: Line, scale: float) -> np.ndarray:
+    """``line`` on its page's picture, of so many pixels a unit, level, with a little paper around
+    it: above and below, the boxes of a detector have some, those of glyphs none."""
     height, width = pixels.shape[:2]
-    margin = 0.08 * box.height
-    x0, y0 = max(0, int(box.x0 - 2 * margin)), max(0, int(box.y0 - margin))
-    x1, y1 = min(width, int(box.x1 + 2 * margin) + 1), min(height, int(box.y1 + margin) + 1)
+    box = line.box.scaled(scale)
+    runs_up = len(line.text) > 1 and box.height > UPRIGHT * box.width
+    thickness = box.width if runs_up else box.height
+    along, across = 0.16 * thickness, (0 if line.source == "ocr" else 0.08) * thickness
+    beside, above = (across, along) if runs_up else (along, across)
+    x0, y0 = max(0, int(box.x0 - beside)), max(0, int(box.y0 - above))
+    x1, y1 = min(width, int(box.x1 + beside) + 1), min(height, int(box.y1 + above) + 1)
     if x1 - x0 < 2 or y1 - y0 < 2:
         return np.full((8, 8, 3), 255, np.uint8)
-    line = pixels[y0:y1, x0:x1]
-    # Text that runs up the page is read lying down.
-    return np.rot90(line) if line.shape[0] > 1.5 * line.shape[1] else line
+    shown = pixels[y0:y1, x0:x1]
+    return np.rot90(shown) if runs_up else shown  # read lying down
 
 
 def write_region(lines: PageLines, region: int, dialect: Dialect) -> list[DialectLine]:
