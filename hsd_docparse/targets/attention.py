@@ -42,12 +42,10 @@ def refuse_what_cannot_rewind(model: Any, text: Any) -> None:
             f"{name} has local attention layers, which count slots and not positions, so it "
             "cannot verify drafts."
         )
-    layers = set(getattr(text, "layer_types", None) or ()) - REWINDABLE
-    if layers or model._is_stateful:
-        kind = ", ".join(sorted(layers)) or "recurrent"
+    if layers := set(getattr(text, "layer_types", None) or ()) - REWINDABLE:
         raise TargetError(
-            f"{name} has {kind} layers, whose cache cannot take rejected tokens back, so it "
-            "cannot verify drafts."
+            f"{name} has {', '.join(sorted(layers))} layers, whose cache cannot take rejected "
+            "tokens back, so it cannot verify drafts."
         )
     rope = getattr(text, "rope_parameters", None) or {}
     kinds = rope.values() if all(isinstance(v, dict) for v in rope.values()) else [rope]

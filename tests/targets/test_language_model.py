@@ -18,6 +18,10 @@ from transformers import (
     GPTNeoForCausalLM,
     MambaConfig,
     MambaForCausalLM,
+    RwkvConfig,
+    RwkvForCausalLM,
+    xLSTMConfig,
+    xLSTMForCausalLM,
 )
 
 from hsd_docparse.errors import TargetError
@@ -169,6 +173,16 @@ def test_recurrent_models_are_refused_by_name() -> None:
     config = MambaConfig(vocab_size=32, hidden_size=16, num_hidden_layers=1, state_size=4)
     with pytest.raises(TargetError, match="MambaForCausalLM has linear_attention layers"):
         LanguageModel(MambaForCausalLM(config))
+
+
+def test_recurrent_models_without_layer_types_are_refused_too() -> None:
+    rwkv = RwkvConfig(vocab_size=32, hidden_size=16, num_hidden_layers=2)
+    with pytest.raises(TargetError, match="RwkvForCausalLM"):
+        LanguageModel(RwkvForCausalLM(rwkv))
+    blocks = {"num_hidden_layers": 1, "num_blocks": 1, "num_heads": 2}
+    xlstm = xLSTMConfig(vocab_size=32, hidden_size=32, embedding_dim=32, **blocks)
+    with pytest.raises(TargetError, match="xLSTMForCausalLM"):
+        LanguageModel(xLSTMForCausalLM(xlstm))
 
 
 def test_attention_that_takes_no_tree_is_refused_by_name() -> None:
