@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hsd_docparse.targets.mini.dialect import SPECIAL, Hint
+from hsd_docparse.targets.mini.dialect import Hint
 from models.printed_pages import Pages, SeenPage
 
 
@@ -31,9 +31,7 @@ def accuracy(pages: Sequence[SeenPage]) -> dict[str, tuple[int, int]]:
             if hint == Hint.GOES_ON:
                 count("goes on", spoken and line["mark"] == 0)
             else:
-                right = spoken and line["mark"] == hint
-                count("mark", right)
-                count(f"mark {SPECIAL[hint]}", right)
+                count("mark", spoken and line["mark"] == hint)
             rank = -1 if before is None else page.lines[before]["rank"]
             place = "within" if before is not None and owner[before] == owner[row] else "between"
             follows = spoken and line["rank"] == rank + 1 and (before is None or rank >= 0)

@@ -5,8 +5,7 @@
 Every page is read as a whole. ``text``: character error of the running text, line by line, so
 that order has no part in it; ``order``: edit distance of the sequences of lines, as a share of the
 longer; ``opening``: F1 of which lines open a block of which kind; ``headings``: the same of
-headings alone. All over all pages. This is where the weight of ``ensemble`` and the trust in the
-draft's marks and order are chosen.
+headings alone. All over all pages.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +22,11 @@ from rapidfuzz.distance import Levenshtein
 from hsd_docparse.hsd import WEIGHT, aligned, decode, weighing
 from hsd_docparse.speculative import Drafter, Greedy, Verifier
 from hsd_docparse.targets.mini import open_mini
+from hsd_docparse.targets.mini.certainty import certainty
 from hsd_docparse.targets.mini.dialect import H1, H2, H3, SPECIAL, DialectLine, Hint
 from hsd_docparse.targets.mini.pages import seam
 from hsd_docparse.targets.mini.places import Places
 from hsd_docparse.targets.mini.target import MiniInputs, MiniTarget
-from hsd_docparse.targets.mini.trust import Trust, certainty
 from hsd_docparse.targets.weighed import WeighedDraft
 from models.layouts import Sample
 from models.printed_pages import Pages, SeenPage
@@ -88,16 +87,14 @@ def draft_of(sample: Sample, target: MiniTarget) -> list[DialectLine]:
     return lines
 
 
-def read(
-    page: SeenPage, target: MiniTarget, weight: float, trust: Trust
-) -> dict[str, list[DialectLine]]:
+def read(page: SeenPage, target: MiniTarget, weight: float) -> dict[str, list[DialectLine]]:
     """The page's lines as each way has them, ``right`` among them."""
     dialect = target.dialect
     sample = page.whole(dialect)
     inputs = MiniInputs(sample.sight, sample.tokens[0])
     lines = draft_of(sample, target)
     draft = dialect.write(lines)
-    sure = certainty(draft, sample.sight.readings, dialect, trust)
+    sure = certainty(draft, sample.sight.readings, dialect)
     weighed = WeighedDraft(draft, sure, [False] * len(draft), Places(draft, dialect))
     ways: dict[str, tuple[Drafter[int], Verifier[int]]] = {
         "lossless": (aligned([draft]), Greedy()),
@@ -114,15 +111,12 @@ def main() -> None:
     parser.add_argument("held", type=Path)
     parser.add_argument("weights", nargs="?")
     parser.add_argument("--weight", type=float, default=WEIGHT)
-    for name, value in asdict(Trust()).items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=value)
     arguments = parser.parse_args()
     target = open_mini(arguments.weights)
-    trust = Trust(arguments.goes_on, arguments.order)
     tallies: dict[tuple[str, str], Tally] = {}
     counts: Counter[str] = Counter()
     for page in Pages(arguments.held).pages:
-        said = read(page, target, arguments.weight, trust)
+        said = read(page, target, arguments.weight)
         counts[page.source] += 1
         for way in ("draft", "lossless", "ensemble"):
             tallies.setdefault((page.source, way), Tally()).add(said["right"], said[way], target)

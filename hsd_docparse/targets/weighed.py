@@ -15,8 +15,9 @@ EXACT: frozenset[Kind] = frozenset({"table", "formula"})
 
 @dataclass(frozen=True)
 class WeighedDraft:
-    """For each of ``tokens`` the probability, in 0..1, that it is right, and whether it stands in
-    a region of a kind in `EXACT`. ``resume`` knows where the draft goes on, if anything does."""
+    """For each of ``tokens`` the probability, in 0..1, that it is right (0 leaves it to the
+    target), and whether it stands in a region of a kind in `EXACT`. ``resume`` knows where the
+    draft goes on, if anything does."""
 
     tokens: list[int]
     probabilities: list[float]

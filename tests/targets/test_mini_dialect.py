@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 import tiny_mini
 
 from hsd_docparse.document import Box, Line, Page, Region
 from hsd_docparse.draft.recognizer import GLYPH, Reading
 from hsd_docparse.draft.tables import Cell, to_html
+from hsd_docparse.targets.mini.certainty import certainty, weigh
 from hsd_docparse.targets.mini.coverage import is_written_in
 from hsd_docparse.targets.mini.dialect import (
     CODE,
@@ -29,7 +29,6 @@ from hsd_docparse.targets.mini.dialect import (
 )
 from hsd_docparse.targets.mini.pages import PageLines, grid, read_page, seam, write_region
 from hsd_docparse.targets.mini.places import Places
-from hsd_docparse.targets.mini.trust import MARKS, Trust, certainty, weigh
 from hsd_docparse.targets.mini.vision import anchored, geometry, visual_order
 from hsd_docparse.targets.weighed import TEXT_LAYER
 
@@ -227,15 +226,17 @@ def test_drafts_are_spelled_as_the_eye_reads_and_come_back_as_they_were() -> Non
     assert (read.text, read.provenance) == ("a\u2011b 5\u202f%", "accepted")
 
 
-def test_the_first_word_of_a_line_that_opens_no_block_is_as_sure_as_that() -> None:
+def test_the_pipeline_is_sure_of_text_and_leaves_structure_to_the_model() -> None:
     dialect = tiny_mini.dialect()
     blank = Reading("", [], np.zeros((0, GLYPH), np.float32))
     readings = [anchored(blank, "ab", [0.8, 0.6])] * 2
     following = DialectLine(1, 0, dialect.encode("ab"), glued=True)
     written = [DialectLine(0, P, dialect.encode("ab")), following]
     tokens = [*dialect.write(written), EOS]
-    sure = certainty(tokens, readings, dialect, Trust(0.5, 0.9))
-    assert sure == pytest.approx([0.9, MARKS[P], 0.8, 0.6, 0.9, 0.9, 0.4, 0.6, 0.9])
+    sure = certainty(tokens, readings, dialect)
+    # Pointer, mark, "a", "b", the sign that both lines are one word, pointer, where a mark might
+    # stand, "b", end.
+    assert sure == [0.0, 0.0, 0.8, 0.6, 0.0, 0.0, 0.0, 0.6, 0.0]
 
 
 def test_a_block_of_another_kind_with_the_same_words_keeps_the_formulas_of_its_draft() -> None:
@@ -292,11 +293,9 @@ def test_a_pointer_a_mark_and_a_word_of_the_same_length_say_where_the_draft_goes
     assert places(2, [v, H1, *dialect.encode("X")]) == 3  # another letter
     assert places(4, [v, H1, *dialect.encode("Abc")]) == 4  # the line goes on
     assert places(None, dialect.encode("x")) is None
-    # A line that in the draft goes on with line 2 is elsewhere: its mark is not the draft's to say.
-    assert places(0, [v + 1]) is None
-    assert places(None, [v + 1, P]) == len(draft) - 2
-    assert places(None, [v + 1, 15 + 5]) == len(draft) - 1
-    assert places(7, [v + 2, P, *dialect.encode("x"), v + 1]) == len(draft) - 2
+    # A line that in the draft goes on with line 2 and in the output opens a block.
+    assert places(0, [v + 1]) == len(draft) - 2
+    assert places(len(draft) - 2, [v + 1, P]) == len(draft) - 2
     assert places(0, [v + 9]) is None
 
 
@@ -328,8 +327,7 @@ def test_a_weighed_draft_knows_its_characters_its_tables_and_its_text_layer() ->
     draft = weigh(tokens, lines, dialect)
     assert draft.tokens == tokens
     # A pointer, a mark, and the test dialect's token a byte.
-    mark, order = MARKS[H1], Trust().order
-    assert draft.probabilities[:9] == [order, mark, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, order]
+    assert draft.probabilities[:9] == [0, 0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0]
     assert draft.probabilities[10] == TEXT_LAYER
     table = draft.exact.index(True)
     assert tokens[table : table + 2] == [dialect.vocabulary + 3, TABLE]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Sequence
 
 from hsd_docparse.targets.mini.dialect import EOS, JOIN, MARKS, SPECIAL, Dialect, Gaze
@@ -19,9 +18,10 @@ class Places:
     def __init__(self, tokens: Sequence[int], dialect: Dialect) -> None:
         self.tokens = tokens
         self.dialect = dialect
-        self.heads = [i for i, token in enumerate(tokens) if token >= dialect.vocabulary]
-        """Places of the pointers, each the start of a line but for its `JOIN`."""
-        self.behind = {tokens[i]: i + 1 for i in self.heads}
+        self.behind = {
+            token: place + 1 for place, token in enumerate(tokens) if token >= dialect.vocabulary
+        }
+        """Of every pointer."""
         self.gazes = [Gaze()]
         for token in tokens:
             self.gazes.append(dialect.advance(self.gazes[-1], token))
@@ -30,25 +30,10 @@ class Places:
         """A `speculative.drafters.weighed_text.Resume`."""
         token = output[-1]
         if token >= self.dialect.vocabulary:
-            return self._behind(output)
-        if place is None and len(output) > 1:
-            # Behind a pointer to a line that in the draft goes on with another.
-            place = self.behind.get(output[-2])
+            return self.behind.get(token)
         if place is None or place >= len(self.tokens):
             return None
         return self._within(place, token)
-
-    def _behind(self, output: Sequence[int]) -> int | None:
-        """Behind the pointer that ends ``output``; not where the draft goes on there with a line
-        that is not the output's last."""
-        pointer = output[-1]
-        place = self.behind.get(pointer)
-        if place is None or self.tokens[place] in MARKS:
-            return place
-        line = bisect(self.heads, place - 1) - 1
-        before = next((t for t in reversed(output[:-1]) if t >= self.dialect.vocabulary), None)
-        follows = line > 0 and before == self.tokens[self.heads[line - 1]]
-        return place if follows else None
 
     def _within(self, place: int, token: int) -> int | None:
         """Behind ``token``, which is no pointer, where the draft has its own at ``place``."""

@@ -25,6 +25,7 @@ from hsd_docparse.speculative.cache import SlotCache
 from hsd_docparse.speculative.tree import ROOT
 from hsd_docparse.targets import PAGES
 from hsd_docparse.targets.grouped import Group, GroupedTarget, Row
+from hsd_docparse.targets.mini.certainty import weigh
 from hsd_docparse.targets.mini.completeness import (
     LeaveFurniture,
     OpenBehindFormulas,
@@ -34,7 +35,6 @@ from hsd_docparse.targets.mini.coverage import is_written_in
 from hsd_docparse.targets.mini.dialect import EOS, PAGE, REGION, Dialect, Gaze
 from hsd_docparse.targets.mini.modeling import DocparseMiniForConditionalGeneration, Memory
 from hsd_docparse.targets.mini.pages import PageLines, read_page
-from hsd_docparse.targets.mini.trust import weigh
 from hsd_docparse.targets.mini.vision import Sight, collate, pointed_at
 from hsd_docparse.targets.weighed import WeighedDraft
 
